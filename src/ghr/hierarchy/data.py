@@ -1,0 +1,158 @@
+"""A graph together with its pooled copies, in the form that PyTorch Geometric batches."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
+from torch_geometric.data.storage import GlobalStorage
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of the hierarchy: level 0 is the graph itself, level 1 its pooled copy, and so on.
+
+    Attributes:
+        edge_index: Edges :math:`(2, E)`.
+        edge_attr: Edge features :math:`(E, D)`, or ``None``.
+        num_nodes: Number of nodes.
+        batch: Graph of every node :math:`(N)`.
+        assignment: Node of this level that every node of the level below belongs to; ``None`` at level 0.
+    """
+
+    edge_index: Tensor
+    edge_attr: Tensor | None
+    num_nodes: int
+    batch: Tensor
+    assignment: Tensor | None = None
+
+
+class HierarchicalData(Data):
+    r"""A PyG graph that also carries its coarser levels, made by :class:`~ghr.Coarsen`.
+
+    Level :math:`k \geq 1` lives in flat attributes, so PyG's own loader, ``Batch``, ``.to()`` and caches handle it:
+    ``level{k}_edge_index``, ``level{k}_edge_attr``, ``level{k}_assignment`` and ``level{k}_batch``, whose length is
+    the size of the level. Read them as :attr:`levels`.
+
+    Example:
+        >>> from ghr import Coarsen, Graclus
+        >>> ring = Data(x=torch.ones(6, 1), edge_index=torch.tensor([[0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 0]]))
+        >>> [level.num_nodes for level in Coarsen(Graclus(rounds=1))(ring).levels]
+        [6, 3]
+    """
+
+    @property
+    def num_levels(self) -> int:
+        """Number of levels, the graph itself included."""
+        count = 1
+        while f"level{count}_batch" in self._store:
+            count += 1
+        return count
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The levels from fine (0) to coarse."""
+        return tuple(_finest(self) if k == 0 else self._coarse(k) for k in range(self.num_levels))
+
+    def _coarse(self, k: int) -> Level:
+        batch = self[f"level{k}_batch"]
+        return Level(
+            edge_index=self[f"level{k}_edge_index"],
+            edge_attr=self._store.get(f"level{k}_edge_attr"),
+            num_nodes=batch.size(0),
+            batch=batch,
+            assignment=self[f"level{k}_assignment"],
+        )
+
+    def append_level(self, assignment: Tensor, num_nodes: int, edge_index: Tensor, edge_attr: Tensor | None) -> None:
+        """Put one more level on top.
+
+        Args:
+            assignment: Node of the new level for every node of the present top level, in 0..num_nodes-1.
+            num_nodes: Size of the new level.
+            edge_index: Its edges.
+            edge_attr: Their features, if any.
+        """
+        k = self.num_levels
+        self[f"level{k}_assignment"] = assignment
+        self[f"level{k}_edge_index"] = edge_index
+        if edge_attr is not None:
+            self[f"level{k}_edge_attr"] = edge_attr
+        self[f"level{k}_batch"] = torch.zeros(num_nodes, dtype=torch.long, device=assignment.device)
+
+    def __inc__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
+        level, _, name = key.partition("_")
+        if not (level.startswith("level") and level[5:].isdigit()):
+            return super().__inc__(key, value, *args, **kwargs)
+        if name == "batch":
+            return 1
+        if name in ("edge_index", "assignment"):
+            return self[f"{level}_batch"].size(0)
+        return 0
+
+    def __cat_dim__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if key.startswith("level"):
+            return 1 if key.endswith("_edge_index") else 0
+        return super().__cat_dim__(key, value, *args, **kwargs)
+
+
+# Plain holders of tensors: with these named, graphs load with `weights_only=True`, and no code is ever unpickled.
+torch.serialization.add_safe_globals([HierarchicalData, DataEdgeAttr, DataTensorAttr, GlobalStorage])
+
+
+def levels_of(data: Data) -> tuple[Level, ...]:
+    """Return the levels of any graph; a plain `Data` has one."""
+    return data.levels if isinstance(data, HierarchicalData) else (_finest(data),)
+
+
+def num_graphs_of(data: Data) -> int:
+    """Return the number of graphs in a batch; one for a single graph."""
+    return int(getattr(data, "num_graphs", 1))
+
+
+def _finest(data: Data) -> Level:
+    if data.edge_index is None:
+        raise ValueError("The graph has no edge_index; give an empty tensor of shape (2, 0) if it has no edges.")
+    num_nodes = (data.num_nodes or 0) if data.x is None else data.x.size(0)
+    batch = getattr(data, "batch", None)
+    if batch is None:
+        batch = torch.zeros(num_nodes, dtype=torch.long, device=data.edge_index.device)
+    edge_attr = (
+        data.edge_attr.unsqueeze(1) if data.edge_attr is not None and data.edge_attr.dim() == 1 else data.edge_attr
+    )
+    return Level(data.edge_index, edge_attr, num_nodes, batch)
+
+
+def check_graph(data: Data) -> None:
+    """Raise a ValueError that says what is wrong with a graph: no nodes, edges out of range, not-a-number features."""
+    levels = levels_of(data)
+    if levels[0].num_nodes == 0:
+        raise ValueError("The graph has no nodes; at least one is needed.")
+    for k, level in enumerate(levels):
+        _check_edges(level.edge_index, level.num_nodes, f"edge_index of level {k}")
+        if level.edge_attr is not None and level.edge_attr.size(0) != level.edge_index.size(1):
+            raise ValueError(
+                f"edge_attr of level {k} has {level.edge_attr.size(0)} rows for {level.edge_index.size(1)} edges."
+            )
+        _check_finite(level.edge_attr, f"edge_attr of level {k}")
+    _check_finite(data.x, "x")
+
+
+def _check_edges(edge_index: Tensor, num_nodes: int, name: str) -> None:
+    if edge_index.dim() != 2 or edge_index.size(0) != 2 or edge_index.dtype != torch.long:
+        raise ValueError(
+            f"{name} must be an integer tensor of shape (2, E); "
+            f"got {edge_index.dtype} of shape {tuple(edge_index.shape)}."
+        )
+    if edge_index.numel():
+        low, high = int(edge_index.min()), int(edge_index.max())
+        if low < 0 or high >= num_nodes:
+            raise ValueError(f"{name} has node {low if low < 0 else high}, but nodes run from 0 to {num_nodes - 1}.")
+
+
+def _check_finite(value: Tensor | None, name: str) -> None:
+    if value is not None and value.is_floating_point() and not bool(torch.isfinite(value).all()):
+        bad = int((~torch.isfinite(value)).sum())
+        raise ValueError(f"{name} has {bad} entries that are not finite numbers; clean or impute them first.")

@@ -1,0 +1,59 @@
+import numpy as np
+import torch
+from hypothesis import given
+from strategies import edge_lists
+
+from ghr.hierarchy import kernels
+
+
+def unpack(edges):
+    return edges[0].numpy(), edges[1].numpy()
+
+
+@given(edge_lists())
+def test_is_symmetric_agrees_with_a_count_of_pairs(graph):
+    pairs = [pair for pair in graph[0].T.tolist() if pair[0] != pair[1]]
+    expected = sorted(pairs) == sorted([v, u] for u, v in pairs)
+    assert kernels.is_symmetric(*unpack(graph[0])) == expected
+
+
+@given(edge_lists())
+def test_rows_hold_every_edge_in_both_directions(graph):
+    edges, num_nodes = graph
+    source, target = unpack(edges)
+    symmetric = kernels.is_symmetric(source, target)
+    start, neighbour, _ = kernels.undirected_rows(source, target, np.empty(0), num_nodes, symmetric)
+    rows = kernels.contract_rows(start, neighbour, np.empty(0), np.arange(num_nodes, dtype=np.int32), num_nodes)
+    expected = {(u, v) for a, b in edges.T.tolist() for u, v in ((a, b), (b, a)) if u != v}
+    found = [(u, int(v)) for u in range(num_nodes) for v in rows[1][rows[0][u] : rows[0][u + 1]]]
+    assert len(found) == len(set(found)), "a neighbour is listed twice"
+    assert set(found) == expected
+
+
+@given(edge_lists())
+def test_contracted_weights_are_sums(graph):
+    edges, num_nodes = graph
+    source, target = unpack(edges)
+    weight = np.random.default_rng(0).random(source.size) + 0.1
+    label = (np.arange(num_nodes) % 3).astype(np.int32)
+    num_clusters = int(label.max()) + 1
+    rows = kernels.undirected_rows(source, target, weight, num_nodes, False)
+    start, neighbour, strength = kernels.contract_rows(*rows, label, num_clusters)
+    expected = np.zeros((num_clusters, num_clusters))
+    for u, v, w in zip(label[source], label[target], weight, strict=True):
+        expected[u, v] += w
+        expected[v, u] += w
+    np.fill_diagonal(expected, 0)
+    found = np.zeros_like(expected)
+    if source.size:
+        for u in range(num_clusters):
+            for entry in range(start[u], start[u + 1]):
+                found[u, neighbour[entry]] = strength[entry]
+    np.testing.assert_allclose(found, expected)
+
+
+def test_quotient_names_the_coarse_edge_of_every_edge():
+    edges = torch.tensor([[0, 1, 3, 0, 2], [1, 2, 0, 3, 2]])
+    coarse, became = kernels.quotient(*unpack(edges), np.array([0, 0, 1, 1]), 2)
+    assert coarse.tolist() == [[0, 1], [1, 0]]
+    assert became.tolist() == [-1, 0, 1, 0, -1]
