@@ -1,0 +1,21 @@
+"""Graph Hierarchical Recurrence: message passing on a graph and its pooled copy, inside one recurrence."""
+
+from ghr.hierarchy import Coarsen, Graclus, GridBlocks, HierarchicalData, Level
+from ghr.models import GHR, DeepGNN, State
+from ghr.nn import EdgeReadout, GraphReadout, NodeReadout
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "GHR",
+    "Coarsen",
+    "DeepGNN",
+    "EdgeReadout",
+    "Graclus",
+    "GraphReadout",
+    "GridBlocks",
+    "HierarchicalData",
+    "Level",
+    "NodeReadout",
+    "State",
+]

@@ -1,0 +1,327 @@
+"""Graph Hierarchical Recurrence."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+from torch_geometric.data import Data
+
+from ghr.hierarchy.data import Level, levels_of, num_graphs_of
+from ghr.models.cell import LevelCell
+from ghr.models.inputs import check_input, check_positive, reset_all
+from ghr.models.pretrained import load_pretrained, save_pretrained
+from ghr.models.state import INITIAL_STATES, Encoded, State
+from ghr.nn.conv import ConvLike, Edges
+from ghr.nn.readout import Readout, ReadoutInput, make_readout, readout_name
+from ghr.ops import Pool, check_pool, pool, unpool
+
+
+class GHR(nn.Module):
+    r"""Message passing on a graph and on its pooled copies, inside one weight-shared recurrence.
+
+    After the input encoding :math:`f_L = W_n x`, :math:`e_L \gets W_{e_L} e_L`, :math:`e_H \gets W_{e_H} e_H`, one
+    global step runs :math:`T_H` times
+
+    .. math::
+        g_H &\gets g_H + \mathrm{MP}_{W_H}\big( \hat g_H + \mathrm{Pool}(\hat g_L),\; e_H \big)
+        \qquad \text{and, } T_L \text{ times after each,} \\
+        g_L &\gets g_L + \mathrm{MP}_{W_L'}\big( f_L + \hat g_L + W_L''\, \mathrm{Unpool}(g_H),\; e_L \big),
+
+    where :math:`\hat g = \mathrm{RMSNorm}(g)`. A readout maps :math:`h_L = g_L` to a prediction after every step.
+    With more than two levels the loops nest from the coarsest level down; a level between reads the pooled state from
+    below and the projected unpooled state from above.
+
+    Args:
+        in_channels: Width of the node features.
+        hidden_channels: Width :math:`d` of all states.
+        out_channels: Width of a prediction.
+        conv: Message passing: ``"gine"``, ``"gated_gine"``, ``"gcn"``, ``"gated_gcn"``, ``"gat"``, ``"adgn"``; or a
+            module ``(x, edge_index, edge_attr) -> x``, of which every level gets a copy; or ``channels -> module``.
+        edge_dim: Width of the edge features of the graph; ``None`` if there are none or they shall not be used.
+        coarse_edge_dim: Width of the edge features of coarse levels; ``None`` for the same as ``edge_dim``, ``0`` for
+            none.
+        levels: Number of levels :math:`K`, the graph included; ``1`` is a flat recurrence.
+        share_coarse: Give all coarse levels the same weights, and all levels the same projection :math:`W''`. The
+            model then takes graphs with any number of levels from two up.
+        pool: How a cluster reads its members: ``"max"``, ``"sum"`` or ``"mean"``.
+        steps: Number of global steps :math:`R`.
+        t_high: Updates :math:`T_H` of a coarse level in one pass of its loop; a sequence gives one number per coarse
+            level, level 1 first.
+        t_low: Updates :math:`T_L` of the graph itself after every update above it.
+        readout: ``"node"``, ``"graph"``, ``"edge"`` (behind it ``"-mlp"`` for two layers), or a readout object.
+        time_informed: Tell the lowest level which step it is at, by adding :math:`W^{time} (t_H, t_L)` (both counted
+            from one) to what its message passing reads.
+        initial_state: ``"learned"`` vectors, one per level, or ``"random"`` ones for every node and forward pass.
+        checkpoint: Keep only the states between global steps for the backward pass and compute the rest again.
+
+    Shapes:
+        - **input:** a (batch of) :class:`~ghr.HierarchicalData` with ``x`` of shape :math:`(N, \text{in\_channels})`
+        - **output:** :math:`(N, C)` for nodes, :math:`(B, C)` for graphs, :math:`(E, C)` for edges
+
+    Example:
+        >>> from ghr import Coarsen, Graclus
+        >>> ring = Data(x=torch.eye(6)[:, :1], edge_index=torch.tensor([[0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 0]]))
+        >>> model = GHR(in_channels=1, hidden_channels=8, out_channels=1, steps=2)
+        >>> model(Coarsen(Graclus(rounds=1))(ring)).shape
+        torch.Size([6, 1])
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        out_channels: int,
+        *,
+        conv: ConvLike = "gated_gine",
+        edge_dim: int | None = None,
+        coarse_edge_dim: int | None = None,
+        levels: int = 2,
+        share_coarse: bool = False,
+        pool: Pool = "max",
+        steps: int = 4,
+        t_high: int | Sequence[int] = 1,
+        t_low: int = 1,
+        readout: str | Readout = "node",
+        time_informed: bool = False,
+        initial_state: Literal["learned", "random"] = "learned",
+        checkpoint: bool = False,
+    ) -> None:
+        super().__init__()
+        sizes = {"in_channels": in_channels, "hidden_channels": hidden_channels, "out_channels": out_channels}
+        for name, value in {**sizes, "levels": levels, "steps": steps, "t_low": t_low}.items():
+            check_positive(name, value)
+        check_pool(pool)
+        if initial_state not in INITIAL_STATES:
+            known = ", ".join(INITIAL_STATES)
+            raise ValueError(f"Unknown initial_state {initial_state!r}; known are {known}.")
+        if share_coarse and levels < 2:
+            raise ValueError("share_coarse needs a coarse level; got levels=1.")
+        self.in_channels = in_channels
+        self.levels = levels
+        self.share_coarse = share_coarse
+        self.pool: Pool = pool
+        self.steps = steps
+        self.t_high = _check_t_high(t_high)
+        self.t_low = t_low
+        self.checkpoint = checkpoint
+
+        coarse_dim = edge_dim if coarse_edge_dim is None else coarse_edge_dim or None
+        self.node_encoder = nn.Linear(in_channels, hidden_channels)
+        kept = min(levels, 2) if share_coarse else levels
+        self.cells = nn.ModuleList(
+            LevelCell(hidden_channels, conv, edge_dim if k == 0 else coarse_dim, initial_state) for k in range(kept)
+        )
+        self.down = nn.ModuleList(nn.Linear(hidden_channels, hidden_channels, bias=False) for _ in range(kept - 1))
+        self.time = nn.Linear(2, hidden_channels, bias=False) if time_informed else None
+        if isinstance(readout, str):
+            readout = make_readout(readout, hidden_channels, out_channels, self._cell(0).edge_encoder.out_channels)
+        self.readout = readout
+        self._counts(levels, None, None)  # a sequence of the wrong length is found here, not at the first batch
+        self.config: dict[str, Any] = {
+            **sizes,
+            "conv": conv if isinstance(conv, str) else None,
+            "edge_dim": edge_dim,
+            "coarse_edge_dim": coarse_edge_dim,
+            "levels": levels,
+            "share_coarse": share_coarse,
+            "pool": pool,
+            "steps": steps,
+            "t_high": self.t_high if isinstance(self.t_high, int) else list(self.t_high),
+            "t_low": t_low,
+            "readout": readout_name(readout),
+            "time_informed": time_informed,
+            "initial_state": initial_state,
+            "checkpoint": checkpoint,
+        }
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew."""
+        reset_all(self)
+
+    def forward(
+        self,
+        data: Data,
+        *,
+        steps: int | None = None,
+        t_high: int | Sequence[int] | None = None,
+        t_low: int | None = None,
+    ) -> Tensor:
+        """Return the prediction after the last step.
+
+        Args:
+            data: A graph or a batch of graphs.
+            steps: Global steps, if not those of the constructor; likewise `t_high` and `t_low`.
+            t_high: Updates of the coarse levels.
+            t_low: Updates of the graph itself.
+        """
+        encoded, state = self._run(data, steps, t_high, t_low)[-1]
+        return self._read(encoded, state)
+
+    def rollout(
+        self,
+        data: Data,
+        steps: int | None = None,
+        *,
+        t_high: int | Sequence[int] | None = None,
+        t_low: int | None = None,
+    ) -> list[Tensor]:
+        """Return the predictions after every step, the first step first; arguments as in :meth:`forward`."""
+        return [self._read(encoded, state) for encoded, state in self._run(data, steps, t_high, t_low)]
+
+    def initial_state(self, data: Data | Encoded) -> State:
+        """Return the state before the first step."""
+        encoded = self.encode(data)
+        return State(tuple(self._cell(k).initial(encoded.x, level.num_nodes) for k, level in enumerate(encoded.levels)))
+
+    def step(
+        self,
+        data: Data | Encoded,
+        state: State,
+        *,
+        t_high: int | Sequence[int] | None = None,
+        t_low: int | None = None,
+    ) -> tuple[Tensor, State]:
+        """Run one global step: state in, prediction and new state out.
+
+        Args:
+            data: A graph, a batch of graphs, or what :meth:`encode` returned for it, which saves encoding it again.
+            state: The state to start from.
+            t_high: Updates of the coarse levels, if not those of the constructor.
+            t_low: Updates of the graph itself, if not those of the constructor.
+        """
+        encoded = self.encode(data)
+        if len(state.levels) != len(encoded.levels):
+            raise ValueError(f"The state has {len(state.levels)} levels, the data {len(encoded.levels)}.")
+        state = self._advance(encoded, state, self._counts(len(encoded.levels), t_high, t_low))
+        return self._read(encoded, state), state
+
+    def encode(self, data: Data | Encoded) -> Encoded:
+        """Encode node and edge features, once per forward pass; what is encoded already is returned as it is."""
+        if isinstance(data, Encoded):
+            return data
+        check_input(data, self.in_channels)
+        levels = self._levels(data)
+        edge_attr = [self._cell(k).edge_encoder(level, f"Level {k}") for k, level in enumerate(levels)]
+        edges = tuple(
+            self._cell(k).conv.prepare(level.edge_index, edge_attr[k], level.num_nodes)
+            for k, level in enumerate(levels)
+        )
+        return Encoded(levels, self.node_encoder(data.x), edges, edge_attr[0], num_graphs_of(data))
+
+    def save_pretrained(self, directory: str | Path) -> None:
+        """Write ``config.json`` and ``model.safetensors`` into a folder."""
+        save_pretrained(self, self.config, directory)
+
+    @classmethod
+    def from_pretrained(
+        cls, name_or_path: str | Path, *, conv: ConvLike | None = None, readout: Readout | None = None
+    ) -> "GHR":
+        """Load a model that :meth:`save_pretrained` wrote.
+
+        Args:
+            name_or_path: The folder, or the name of a model that comes with the package.
+            conv: The message passing, for a model that was built with a module of one's own.
+            readout: Likewise the readout.
+        """
+        own = {name: value for name, value in {"conv": conv, "readout": readout}.items() if value is not None}
+        return load_pretrained(cls, name_or_path, own)
+
+    def _levels(self, data: Data) -> tuple[Level, ...]:
+        levels = levels_of(data)
+        if self.levels == 1:
+            return levels[:1]
+        if len(levels) < 2:
+            raise ValueError("The graph has no coarse level; apply Coarsen(...) to it first, or build with levels=1.")
+        if len(levels) != self.levels and not self.share_coarse:
+            raise ValueError(
+                f"The graph has {len(levels)} levels, but the model was built for {self.levels}; build it with "
+                f"levels={len(levels)}, or with share_coarse=True, which takes any number."
+            )
+        return levels
+
+    def _cell(self, k: int) -> Any:
+        return self.cells[min(k, len(self.cells) - 1)]
+
+    def _counts(self, num_levels: int, t_high: int | Sequence[int] | None, t_low: int | None) -> tuple[int, ...]:
+        """Return the number of updates of every level, fine to coarse."""
+        high = self.t_high if t_high is None else _check_t_high(t_high)
+        low = self.t_low if t_low is None else t_low
+        check_positive("t_low", low)
+        coarse = (high,) * (num_levels - 1) if isinstance(high, int) else high
+        if len(coarse) != num_levels - 1:
+            raise ValueError(f"t_high gives {len(coarse)} numbers for {num_levels - 1} coarse levels.")
+        return (low, *coarse)
+
+    def _run(
+        self, data: Data, steps: int | None, t_high: int | Sequence[int] | None, t_low: int | None
+    ) -> list[tuple[Encoded, State]]:
+        steps = self.steps if steps is None else steps
+        check_positive("steps", steps)
+        encoded = self.encode(data)
+        counts = self._counts(len(encoded.levels), t_high, t_low)
+        state, states = self.initial_state(encoded), []
+        for _ in range(steps):
+            if self.checkpoint and torch.is_grad_enabled():
+                state = checkpoint(self._advance, encoded, state, counts, use_reentrant=False)
+            else:
+                state = self._advance(encoded, state, counts)
+            states.append((encoded, state))
+        return states
+
+    def _advance(self, encoded: Encoded, state: State, counts: tuple[int, ...]) -> State:
+        """One global step, Algorithm 2."""
+        states, edges = list(state.levels), list(encoded.edges)
+        self._loop(len(states) - 1, states, edges, encoded, counts, 1)
+        return State(tuple(states))
+
+    def _loop(
+        self, k: int, states: list[Tensor], edges: list[Edges], encoded: Encoded, counts: tuple[int, ...], above: int
+    ) -> None:
+        """Update level `k` as often as it is its turn, and after each update run the loop of the level below."""
+        fixed = self._fixed_injection(k, states, encoded)
+        for turn in range(1, counts[k] + 1):
+            injection = fixed
+            if k > 0:
+                level = encoded.levels[k]
+                assert level.assignment is not None
+                below = pool(self._cell(k - 1).norm(states[k - 1]), level.assignment, level.num_nodes, self.pool)
+                injection = below if injection is None else injection + below
+            elif self.time is not None:
+                assert injection is not None
+                injection = injection + self.time(injection.new_tensor([above, turn]))
+            states[k], edges[k] = self._cell(k)(states[k], injection, edges[k])
+            if k > 0:
+                self._loop(k - 1, states, edges, encoded, counts, turn)
+
+    def _fixed_injection(self, k: int, states: list[Tensor], encoded: Encoded) -> Tensor | None:
+        """Return what does not change while level `k` loops: the input at the finest, and the state from above."""
+        injection = encoded.x if k == 0 else None
+        if k + 1 < len(states):
+            assignment = encoded.levels[k + 1].assignment
+            assert assignment is not None
+            projected = self.down[min(k, len(self.down) - 1)](states[k + 1])  # on clusters: fewer rows than on members
+            from_above = unpool(projected, assignment)
+            injection = from_above if injection is None else injection + from_above
+        return injection
+
+    def _read(self, encoded: Encoded, state: State) -> Tensor:
+        finest = encoded.levels[0]
+        given = ReadoutInput(state.low, finest.batch, encoded.num_graphs, finest.edge_index, encoded.edge_attr)
+        return self.readout(given)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        count = sum(parameter.numel() for parameter in self.parameters())
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.config.items())
+        return f"GHR({shown}) with {count:,} parameters"
+
+
+def _check_t_high(t_high: int | Sequence[int]) -> int | tuple[int, ...]:
+    if isinstance(t_high, Sequence):
+        for value in t_high:
+            check_positive("t_high", value)
+        return tuple(t_high)
+    check_positive("t_high", t_high)
+    return t_high

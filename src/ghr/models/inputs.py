@@ -1,0 +1,37 @@
+"""What models share: checks of what they are given, and drawing their parameters anew."""
+
+from typing import Any
+
+import torch
+from torch import nn
+from torch_geometric.data import Data
+
+from ghr.hierarchy.data import check_graph
+
+
+def check_input(data: Data, in_channels: int) -> None:
+    """Raise a ValueError that says what is wrong with a batch: its graph, or the width or type of its features.
+
+    Values are looked at on the CPU only: on a GPU that would stall the device, and in compiled code break the graph.
+    """
+    if not torch.compiler.is_compiling() and data.edge_index is not None and data.edge_index.device.type == "cpu":
+        check_graph(data)
+    if data.x is None or data.x.dim() != 2 or data.x.size(1) != in_channels:
+        shape = None if data.x is None else tuple(data.x.shape)
+        raise ValueError(f"The model was built for x of shape (N, {in_channels}); got {shape}.")
+    if not data.x.is_floating_point():
+        raise ValueError(f"x must hold floating point numbers; got {data.x.dtype}.")
+
+
+def check_positive(name: str, value: object) -> None:
+    """Raise a ValueError unless a number of channels, levels or steps is a whole number of at least one."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1; got {value!r}.")
+
+
+def reset_all(model: nn.Module) -> None:
+    """Draw the parameters of every part of a model anew."""
+    for module in model.modules():
+        reset: Any = getattr(module, "reset_parameters", None)
+        if module is not model and reset is not None:
+            reset()

@@ -1,0 +1,89 @@
+"""The evolving state of the recurrence, and what stays fixed while it evolves."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from ghr.hierarchy import Level
+from ghr.nn.conv import Edges
+
+
+class State(NamedTuple):
+    """Node states of every level, from fine to coarse; passed into a step and returned from it.
+
+    Attributes:
+        levels: One tensor :math:`(N_k, d)` per level.
+    """
+
+    levels: tuple[Tensor, ...]
+
+    @property
+    def low(self) -> Tensor:
+        r"""State :math:`h_L` of the graph itself."""
+        return self.levels[0]
+
+    @property
+    def high(self) -> Tensor:
+        r"""State :math:`h_H` of the coarsest level."""
+        return self.levels[-1]
+
+
+class Encoded(NamedTuple):
+    """A batch after input encoding: computed once, read at every step.
+
+    Attributes:
+        levels: The hierarchy.
+        x: Encoded node features :math:`f_L`, :math:`(N, d)`.
+        edges: Prepared edges of every level.
+        edge_attr: Encoded edge features of the finest level, for readouts.
+        num_graphs: Number of graphs in the batch.
+    """
+
+    levels: tuple[Level, ...]
+    x: Tensor
+    edges: tuple[Edges, ...]
+    edge_attr: Tensor | None
+    num_graphs: int
+
+
+class LearnedState(nn.Module):
+    """Starts every node of a level from the same learned vector.
+
+    Args:
+        channels: Width of the state.
+    """
+
+    std = 0.02
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.value = nn.Parameter(torch.empty(channels))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the vector anew."""
+        nn.init.trunc_normal_(self.value, std=self.std)
+
+    def forward(self, x: Tensor, num_nodes: int) -> Tensor:
+        """Return the state of `num_nodes` nodes, of the type and on the device of `x`."""
+        return self.value.expand(num_nodes, -1)
+
+
+class RandomState(nn.Module):
+    """Starts every node from a vector of its own, drawn anew at every forward pass.
+
+    Args:
+        channels: Width of the state.
+    """
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.channels = channels
+
+    def forward(self, x: Tensor, num_nodes: int) -> Tensor:
+        """Return the state of `num_nodes` nodes, of the type and on the device of `x`."""
+        return LearnedState.std * torch.randn(num_nodes, self.channels, dtype=x.dtype, device=x.device)
+
+
+INITIAL_STATES: dict[str, type[LearnedState] | type[RandomState]] = {"learned": LearnedState, "random": RandomState}

@@ -1,0 +1,22 @@
+"""The parts that models are made of."""
+
+from ghr.nn.conv import ADGN, CONVS, GAT, GCN, GINE, Conv, GatedGCN, GatedGINE
+from ghr.nn.mlp import MLP
+from ghr.nn.readout import EdgeReadout, GraphReadout, NodeReadout
+from ghr.nn.swiglu import SwiGLU
+
+__all__ = [
+    "ADGN",
+    "CONVS",
+    "GAT",
+    "GCN",
+    "GINE",
+    "MLP",
+    "Conv",
+    "EdgeReadout",
+    "GatedGCN",
+    "GatedGINE",
+    "GraphReadout",
+    "NodeReadout",
+    "SwiGLU",
+]

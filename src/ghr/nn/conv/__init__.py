@@ -1,0 +1,60 @@
+"""Message passing layers, one a file."""
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from torch import nn
+
+from ghr.nn.conv.adgn import ADGN
+from ghr.nn.conv.base import Conv, CustomConv, Edges
+from ghr.nn.conv.gat import GAT
+from ghr.nn.conv.gated_gcn import GatedGCN
+from ghr.nn.conv.gated_gine import GatedGINE
+from ghr.nn.conv.gcn import GCN
+from ghr.nn.conv.gine import GINE
+
+CONVS: dict[str, type[Conv]] = {
+    "gine": GINE,
+    "gated_gine": GatedGINE,
+    "gcn": GCN,
+    "gated_gcn": GatedGCN,
+    "gat": GAT,
+    "adgn": ADGN,
+}
+
+ConvLike = str | nn.Module | Callable[[int], nn.Module]
+
+
+def edge_encoder(conv: ConvLike, edge_dim: int, channels: int) -> tuple[nn.Module, int]:
+    """Return the edge encoder that goes with a conv, and the width it gives."""
+    kind = CONVS[conv] if isinstance(conv, str) else Conv
+    return kind.edge_encoder(edge_dim, channels)
+
+
+def make_conv(conv: ConvLike, channels: int, edge_dim: int | None) -> Conv:
+    """Return a new message passing layer.
+
+    Args:
+        conv: A name in :data:`CONVS`; a module ``(x, edge_index, edge_attr) -> x``, which is copied and, where it
+            has ``reset_parameters``, drawn anew; or a callable ``channels -> module``.
+        channels: Width of the node states.
+        edge_dim: Width of the encoded edge features, ``None`` without any.
+    """
+    if isinstance(conv, str):
+        if conv not in CONVS:
+            raise ValueError(f"Unknown conv {conv!r}; known are {', '.join(CONVS)}, or pass a module.")
+        return CONVS[conv](channels, edge_dim)
+    if isinstance(conv, nn.Module):
+        module = copy.deepcopy(conv)
+        reset: Any = getattr(module, "reset_parameters", None)
+        if reset is not None:
+            reset()
+    elif callable(conv):
+        module = conv(channels)
+    else:
+        raise ValueError(f"conv must be a name, a module or a callable channels -> module; got {conv!r}.")
+    return module if isinstance(module, Conv) else CustomConv(module, channels)
+
+
+__all__ = ["ADGN", "CONVS", "GAT", "GCN", "GINE", "Conv", "ConvLike", "CustomConv", "Edges", "GatedGCN", "GatedGINE"]

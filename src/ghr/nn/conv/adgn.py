@@ -1,0 +1,57 @@
+"""A-DGN: an antisymmetric, non-dissipative update."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from ghr.nn.conv.base import Conv, Edges
+from ghr.nn.conv.gcn import normalise, positive_weight_encoder, weighted_sum
+
+
+class ADGN(Conv):
+    r"""Moves the state along an antisymmetric field, so that it neither explodes nor fades.
+
+    .. math::
+        x_i' = \varepsilon \tanh\big( (W - W^\top - \gamma I)\, x_i + \Phi(X)_i + b \big), \qquad
+        \Phi(X) = \tilde D^{-1/2} \tilde A \tilde D^{-1/2} X V
+
+    The sum with the old state is the recurrence's own residual. Edge features enter as one learned positive weight.
+
+    Args:
+        channels: Width :math:`d` of the node states.
+        edge_dim: ``1`` to weigh the edges, ``None`` for weight one.
+        epsilon: Step size :math:`\varepsilon`.
+        gamma: Diffusion :math:`\gamma`, at least zero.
+    """
+
+    def __init__(self, channels: int, edge_dim: int | None = None, *, epsilon: float = 0.1, gamma: float = 0.1) -> None:
+        super().__init__(channels, edge_dim)
+        self.epsilon = epsilon
+        self.gamma = gamma
+        self.weight = nn.Parameter(torch.empty(channels, channels))
+        self.bias = nn.Parameter(torch.empty(channels))
+        self.neighbour = nn.Linear(channels, channels, bias=False)
+        self.reset_parameters()
+
+    @staticmethod
+    def edge_encoder(edge_dim: int, channels: int) -> tuple[nn.Module, int]:
+        """Return the map from edge features to weights."""
+        return positive_weight_encoder(edge_dim)
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew."""
+        nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        nn.init.zeros_(self.bias)
+        nn.init.xavier_uniform_(self.neighbour.weight)
+
+    def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
+        """Normalise the weights."""
+        weight = None if self.edge_dim is None else edge_attr
+        return normalise(edge_index, weight, num_nodes, self.weight.dtype)
+
+    def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
+        """Aggregate and update."""
+        field = x @ (self.weight - self.weight.T).T - self.gamma * x
+        out = field + self.neighbour(weighted_sum(x, edges)) + self.bias
+        return self.epsilon * out.tanh(), edges

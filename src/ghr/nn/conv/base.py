@@ -1,0 +1,99 @@
+"""What the recurrence asks of a message passing layer."""
+
+from typing import Any, NamedTuple
+
+from torch import Tensor, nn
+
+
+class Edges(NamedTuple):
+    """Edges in the form a layer made of them, once per forward pass.
+
+    Attributes:
+        edge_index: Source and target of every edge :math:`(2, E)`; a layer may have appended self loops.
+        attr: What the layer needs per edge: projected features, normalised weights, or nothing.
+        initial: The features that a layer which updates its edges adds again at every step.
+    """
+
+    edge_index: Tensor
+    attr: Tensor | None
+    initial: Tensor | None = None
+
+
+def reset_children(module: nn.Module) -> None:
+    """Draw the parameters of all direct children anew that know how to."""
+    for child in module.children():
+        reset: Any = getattr(child, "reset_parameters", None)
+        if reset is not None:
+            reset()
+
+
+class Conv(nn.Module):
+    r"""Message passing :math:`\mathrm{MP}_W(X, e)` in two parts, so that what never changes is computed once.
+
+    ``prepare`` turns edges and their features into :class:`Edges` once per forward pass; ``propagate`` runs at every
+    inner step. ``forward`` is the two in a row.
+
+    Args:
+        channels: Width :math:`d` of the node states.
+        edge_dim: Width of the encoded edge features; ``None`` without any.
+    """
+
+    def __init__(self, channels: int, edge_dim: int | None = None) -> None:
+        super().__init__()
+        self.channels = channels
+        self.edge_dim = edge_dim
+
+    @staticmethod
+    def edge_encoder(edge_dim: int, channels: int) -> tuple[nn.Module, int]:
+        """Return the learned map :math:`W_e` for raw edge features and the width it gives."""
+        return nn.Linear(edge_dim, channels), channels
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew."""
+        reset_children(self)
+
+    def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
+        """Compute everything about the edges that no state enters."""
+        return Edges(edge_index, edge_attr)
+
+    def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
+        """Return the new features of the nodes, and the edges for the next step."""
+        raise NotImplementedError
+
+    def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Tensor:
+        r"""Apply the layer once.
+
+        Shapes:
+            - **x:** :math:`(N, d)`
+            - **edge_index:** :math:`(2, E)`, source first
+            - **edge_attr:** :math:`(E, D)` encoded edge features
+            - **output:** :math:`(N, d)`
+        """
+        if self.edge_dim is not None and (edge_attr is None or edge_attr.size(-1) != self.edge_dim):
+            got = None if edge_attr is None else tuple(edge_attr.shape)
+            raise ValueError(f"{self} needs edge features with {self.edge_dim} columns; got {got}.")
+        return self.propagate(x, self.prepare(edge_index, edge_attr, x.size(0)))[0]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.channels}, edge_dim={self.edge_dim})"
+
+
+class CustomConv(Conv):
+    """Any module ``(x, edge_index, edge_attr) -> x`` as message passing of the recurrence."""
+
+    def __init__(self, module: nn.Module, channels: int) -> None:
+        super().__init__(channels)
+        self.module = module
+
+    def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
+        """Call the module."""
+        out = self.module(x, edges.edge_index, edges.attr)
+        if not isinstance(out, Tensor) or out.shape != x.shape:
+            got = tuple(out.shape) if isinstance(out, Tensor) else type(out).__name__
+            raise ValueError(
+                f"{self.module} must return a tensor of shape {tuple(x.shape)} as it was given; got {got}."
+            )
+        return out, edges
+
+    def __repr__(self) -> str:
+        return f"CustomConv({self.module!r})"

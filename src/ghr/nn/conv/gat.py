@@ -1,0 +1,69 @@
+"""GAT: attention over the neighbourhood, in its second version."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ghr.nn.conv.base import Conv, Edges
+from ghr.ops import aggregate_sum, pool
+
+
+class GAT(Conv):
+    r"""Weighs the neighbours by attention that depends on both ends and on the edge (GATv2).
+
+    .. math::
+        x_i' = \mathrm{ReLU}\Big( \sum_{j \in \mathcal{N}_i \cup \{i\}} \alpha_{ij}\, W_s x_j + b \Big), \quad
+        \alpha_{ij} = \operatorname*{softmax}_{j}\; a^\top \mathrm{LeakyReLU}_{0.2}
+        \big( W_s x_j + W_t x_i + W_g e_{ji} \big)
+
+    A node's own self loop carries the mean of its incoming edge features.
+
+    Args:
+        channels: Width :math:`d` of the node states.
+        edge_dim: Width of the edge features; ``None`` for attention without them.
+    """
+
+    def __init__(self, channels: int, edge_dim: int | None = None) -> None:
+        super().__init__(channels, edge_dim)
+        self.source = nn.Linear(channels, channels)
+        self.target = nn.Linear(channels, channels)
+        self.edge = None if edge_dim is None else nn.Linear(edge_dim, channels, bias=False)
+        self.attention = nn.Parameter(torch.empty(channels))
+        self.bias = nn.Parameter(torch.empty(channels))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew (Glorot weights, zero biases, as PyG does)."""
+        for linear in (self.source, self.target, self.edge):
+            if linear is not None:
+                nn.init.xavier_uniform_(linear.weight)
+                if linear.bias is not None:
+                    nn.init.zeros_(linear.bias)
+        nn.init.xavier_uniform_(self.attention.view(1, -1))
+        nn.init.zeros_(self.bias)
+
+    def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
+        """Append the self loops and project the edge features."""
+        source, target = edge_index
+        other = source != target
+        loop = torch.arange(num_nodes, device=edge_index.device)
+        index = torch.cat([edge_index[:, other], torch.stack([loop, loop])], dim=1)
+        if self.edge is None:
+            return Edges(index, None)
+        assert edge_attr is not None
+        attr = self.edge(edge_attr[other])
+        return Edges(index, torch.cat([attr, pool(attr, target[other], num_nodes, "mean")]))
+
+    def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
+        """Attend and aggregate."""
+        source, target = edges.edge_index
+        value = self.source(x).index_select(0, source)
+        query = value + self.target(x).index_select(0, target)
+        if edges.attr is not None:
+            query = query + edges.attr
+        score = F.leaky_relu(query, 0.2) @ self.attention
+        top = pool(score.detach().unsqueeze(1), target, x.size(0), "max").index_select(0, target)
+        weight = (score.unsqueeze(1) - top).exp()
+        total = aggregate_sum(weight, target, x.size(0))
+        out = aggregate_sum(weight * value, target, x.size(0)) / total + self.bias
+        return out.relu(), edges

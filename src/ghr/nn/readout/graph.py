@@ -1,0 +1,31 @@
+"""Predictions for whole graphs."""
+
+import torch
+from torch import Tensor
+
+from ghr.nn.readout.base import Readout, ReadoutInput
+from ghr.ops import pool
+
+
+class GraphReadout(Readout):
+    r"""One prediction per graph from the maximum, mean and sum of its node states.
+
+    .. math::
+        \hat y_g = W \big[ \max_{i \in g} h_i \,\|\, \operatorname{mean}_{i \in g} h_i \,\|\, \textstyle\sum_{i \in g}
+        h_i \big] + b
+
+    Args:
+        channels: Width :math:`d` of the node states.
+        out_channels: Width :math:`C` of the predictions.
+        layers: ``1`` for a linear map, ``2`` for an MLP.
+
+    Shapes:
+        - **output:** :math:`(B, C)` for :math:`B` graphs
+    """
+
+    def __init__(self, channels: int, out_channels: int, *, layers: int = 1) -> None:
+        super().__init__(3 * channels, channels, out_channels, layers)
+
+    def rows(self, given: ReadoutInput) -> Tensor:
+        """Return the three reductions side by side."""
+        return torch.cat([pool(given.state, given.batch, given.num_graphs, how) for how in ("max", "mean", "sum")], 1)
