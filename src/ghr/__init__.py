@@ -3,6 +3,7 @@
 from ghr.hierarchy import Coarsen, Graclus, GridBlocks, HierarchicalData, Level
 from ghr.models import GHR, DeepGNN, State
 from ghr.nn import EdgeReadout, GraphReadout, NodeReadout
+from ghr.train import DiscountedLoss
 
 __version__ = "0.1.0"
 
@@ -10,6 +11,7 @@ __all__ = [
     "GHR",
     "Coarsen",
     "DeepGNN",
+    "DiscountedLoss",
     "EdgeReadout",
     "Graclus",
     "GraphReadout",

@@ -4,13 +4,14 @@ import json
 from pathlib import Path
 from typing import Any, TypeVar
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+import torch
 from torch import nn
 
-from ghr.files import write_bytes, write_text
+from ghr.files import explained, write_bytes, write_text
+from ghr.weights import load_weights, weights_to_bytes
 
 BUNDLED = Path(__file__).parent.parent / "pretrained"
+DTYPES = {str(dtype).removeprefix("torch."): dtype for dtype in (torch.float32, torch.float64, torch.bfloat16)}
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 
 Model = TypeVar("Model", bound=nn.Module)
@@ -22,10 +23,10 @@ def save_pretrained(model: nn.Module, config: dict[str, Any], directory: str | P
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OSError(error.errno, f"Could not make the folder {directory}: {error.strerror}.") from error
-    weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
-    write_bytes(directory / WEIGHTS, save(weights))
-    write_text(directory / CONFIG, json.dumps({"model": type(model).__name__, "config": config}, indent=2) + "\n")
+        raise explained("make the folder", directory, error) from error
+    saved = {"model": type(model).__name__, "dtype": _dtype(model), "config": config}
+    write_bytes(directory / WEIGHTS, weights_to_bytes(model))
+    write_text(directory / CONFIG, json.dumps(saved, indent=2) + "\n")
 
 
 def load_pretrained(cls: type[Model], name_or_path: str | Path, own: dict[str, Any]) -> Model:
@@ -33,7 +34,7 @@ def load_pretrained(cls: type[Model], name_or_path: str | Path, own: dict[str, A
     directory = _find(name_or_path)
     try:
         saved = json.loads((directory / CONFIG).read_text())
-        name, config = saved["model"], saved["config"]
+        name, dtype, config = saved["model"], DTYPES[saved["dtype"]], dict(saved["config"])
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{directory / CONFIG} is not the config of a saved model: {error}.") from error
     if name != cls.__name__:
@@ -48,25 +49,16 @@ def load_pretrained(cls: type[Model], name_or_path: str | Path, own: dict[str, A
         model = cls(**config)
     except TypeError as error:
         raise ValueError(f"{directory / CONFIG} does not fit this version of {name}: {error}.") from error
-    load_weights(model, directory / WEIGHTS)
+    path = directory / WEIGHTS
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no weights file {path}.")
+    load_weights(model.to(dtype), path.read_bytes(), path)
     return model
 
 
-def load_weights(model: nn.Module, path: Path) -> None:
-    """Load safetensors weights into a model, or say in one sentence why they do not fit."""
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no weights file {path}.")
-    try:
-        weights = load_file(path)
-    except SafetensorError as error:
-        raise ValueError(f"{path} is truncated or not a safetensors file: {error}.") from error
-    expected = model.state_dict()
-    odd = sorted(weights.keys() ^ expected.keys())
-    odd += sorted(k for k in weights.keys() & expected.keys() if weights[k].shape != expected[k].shape)
-    if odd:
-        raise ValueError(f"The weights in {path} belong to another model; first difference: {odd[0]}.")
-    model.to(next(iter(weights.values())).dtype)
-    model.load_state_dict(weights)
+def _dtype(model: nn.Module) -> str:
+    dtype = next(model.parameters()).dtype
+    return next(name for name, known in DTYPES.items() if known == dtype)
 
 
 def _find(name_or_path: str | Path) -> Path:

@@ -1,0 +1,68 @@
+"""The loss over all recurrent steps."""
+
+from collections.abc import Sequence
+
+from torch import Tensor, nn
+
+
+class DiscountedLoss(nn.Module):
+    r"""Loss over all recurrent steps, later steps weighing more.
+
+    .. math::
+        \mathcal{L} = \sum_{r=1}^{R} \gamma^{R-r}\, \ell\big(\hat{y}^{(r)}, y\big)
+
+    With ``log10=True`` the output is :math:`\log_{10} \mathcal{L}`, which keeps gradients of useful size while the
+    loss falls over many orders of magnitude.
+
+    Args:
+        criterion: Per-step loss :math:`\ell`, reduced to a scalar.
+        gamma: Discount in ``(0, 1]``; ``1.0`` weighs all steps alike.
+        log10: Whether to return the logarithm of the sum.
+
+    Shapes:
+        - **predictions:** :math:`R` tensors :math:`(N, C)`, first step first
+        - **target:** :math:`(N, C)`
+        - **output:** scalar
+    """
+
+    def __init__(self, criterion: nn.Module, gamma: float = 1.0, log10: bool = False) -> None:
+        super().__init__()
+        if not 0.0 < gamma <= 1.0:
+            raise ValueError(f"gamma must lie in (0, 1], where 1 weighs all steps alike, but is {gamma}.")
+        self.criterion = criterion
+        self.gamma = gamma
+        self.log10 = log10
+
+    def forward(self, predictions: Sequence[Tensor], target: Tensor) -> Tensor:
+        """The discounted sum, or its logarithm."""
+        total = self.total(predictions, target)
+        return total.log10() if self.log10 else total
+
+    def total(self, predictions: Sequence[Tensor], target: Tensor) -> Tensor:
+        r"""The discounted sum :math:`\mathcal{L}`, before any logarithm."""
+        if len(predictions) == 0:
+            raise ValueError("The loss needs the prediction of at least one step, but the list is empty.")
+        total = target.new_zeros(())
+        for prediction in predictions:
+            check_shapes(prediction, target)
+            step_loss: Tensor = self.criterion(prediction, target)
+            if step_loss.dim() != 0:
+                raise ValueError(
+                    f"The criterion must reduce to a scalar, but {self.criterion} returned the shape "
+                    f"{tuple(step_loss.shape)}."
+                )
+            # Horner's rule: every later step discounts all earlier ones once more.
+            total = self.gamma * total + step_loss
+        return total
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.criterion}, gamma={self.gamma}, log10={self.log10})"
+
+
+def check_shapes(prediction: Tensor, target: Tensor) -> None:
+    """Refuse what a criterion would silently broadcast."""
+    if prediction.shape != target.shape:
+        raise ValueError(
+            f"A prediction and its target must have the same shape, but the prediction is {tuple(prediction.shape)} "
+            f"and the target {tuple(target.shape)}."
+        )

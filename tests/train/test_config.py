@@ -1,0 +1,52 @@
+import math
+from dataclasses import FrozenInstanceError, replace
+
+import pytest
+
+from ghr.train.config import TrainConfig
+
+
+def test_defaults_are_valid_and_frozen() -> None:
+    config = TrainConfig()
+    with pytest.raises(FrozenInstanceError):
+        config.lr = 1.0  # type: ignore[misc]
+    assert replace(config, clip=None, patience=None, epochs=1).epochs == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "right"),
+    [
+        ("epochs", 0, "at least 1"),
+        ("epochs", 2.5, "integer"),
+        ("epochs", True, "integer"),
+        ("batch_size", -1, "at least 1"),
+        ("lr", 0.0, "above 0"),
+        ("lr", math.nan, "finite"),
+        ("lr", "0.1", "number"),
+        ("optimizer", "sgd", "'adam', 'adamw'"),
+        ("weight_decay", -0.1, "at least 0"),
+        ("clip", 0.0, "or None"),
+        ("schedule", "step", "'constant', 'cosine', 'plateau'"),
+        ("plateau_factor", 1.0, r"\(0, 1\)"),
+        ("plateau_patience", -1, "at least 0"),
+        ("min_lr", -1e-6, "at least 0"),
+        ("patience", 0, "or None"),
+        ("criterion", "huber", "'mse', 'l1'"),
+        ("gamma", 0.0, r"\(0, 1\]"),
+        ("gamma", 1.5, r"\(0, 1\]"),
+        ("log10", 1, "True or False"),
+        ("jitter", "yes", "True or False"),
+        ("seed", -3, "at least 0"),
+    ],
+)
+def test_refuses_with_a_sentence(field: str, value: object, right: str) -> None:
+    with pytest.raises(ValueError, match=right) as caught:
+        TrainConfig(**{field: value})  # type: ignore[arg-type]
+    assert str(caught.value).startswith(field)
+    assert str(caught.value).endswith(f"but is {value!r}.")
+
+
+def test_a_schedule_cannot_end_above_its_start() -> None:
+    with pytest.raises(ValueError, match="min_lr must not exceed lr"):
+        TrainConfig(lr=1e-7, schedule="cosine")
+    assert TrainConfig(lr=1e-7).schedule == "constant"

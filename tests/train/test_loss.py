@@ -1,0 +1,62 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from ghr.train.loss import DiscountedLoss
+
+number = st.floats(-10, 10)
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    steps=st.lists(st.lists(number, min_size=4, max_size=4), min_size=1, max_size=6),
+    target=st.lists(number, min_size=4, max_size=4),
+    gamma=st.floats(0.01, 1.0),
+)
+def test_equals_the_sum_in_plain_python(steps: list[list[float]], target: list[float], gamma: float) -> None:
+    expected = 0.0
+    for r, step in enumerate(steps, start=1):
+        error = sum((a - b) ** 2 for a, b in zip(step, target, strict=True)) / len(target)
+        expected += gamma ** (len(steps) - r) * error
+    predictions = [torch.tensor(step, dtype=torch.float64).reshape(2, 2) for step in steps]
+    rows = torch.tensor(target, dtype=torch.float64).reshape(2, 2)
+    loss = DiscountedLoss(nn.MSELoss(), gamma=gamma)
+    assert loss(predictions, rows).item() == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert torch.equal(loss(predictions, rows), loss.total(predictions, rows))
+
+
+def test_log10_is_the_logarithm_of_the_total() -> None:
+    predictions, target = [torch.full((3, 1), 2.0), torch.full((3, 1), 3.0)], torch.zeros(3, 1)
+    loss = DiscountedLoss(nn.L1Loss(), gamma=0.5, log10=True)
+    assert loss.total(predictions, target).item() == pytest.approx(4.0)
+    assert loss(predictions, target).item() == pytest.approx(math.log10(4.0))
+
+
+@pytest.mark.parametrize("gamma", [0.0, -0.5, 1.01, math.nan])
+def test_refuses_gamma_outside_its_range(gamma: float) -> None:
+    with pytest.raises(ValueError, match=r"gamma must lie in \(0, 1\]"):
+        DiscountedLoss(nn.MSELoss(), gamma=gamma)
+
+
+def test_refuses_no_predictions() -> None:
+    with pytest.raises(ValueError, match="at least one step"):
+        DiscountedLoss(nn.MSELoss())([], torch.zeros(2, 1))
+
+
+@pytest.mark.parametrize("shape", [(3,), (1, 3), (3, 2), (1, 1)])
+def test_never_broadcasts(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"the target \(3, 1\)"):
+        DiscountedLoss(nn.MSELoss())([torch.zeros(shape)], torch.zeros(3, 1))
+
+
+def test_refuses_a_criterion_that_does_not_reduce() -> None:
+    with pytest.raises(ValueError, match="reduce to a scalar"):
+        DiscountedLoss(nn.MSELoss(reduction="none"))([torch.zeros(3, 1)], torch.zeros(3, 1))
+
+
+def test_repr() -> None:
+    assert repr(DiscountedLoss(nn.MSELoss(), gamma=0.8)) == "DiscountedLoss(MSELoss(), gamma=0.8, log10=False)"
