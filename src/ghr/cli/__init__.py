@@ -1,0 +1,46 @@
+"""The command ``ghr``."""
+
+import logging
+import os
+import sys
+from typing import Annotated
+
+import tyro
+
+from ghr.cli.bench import Bench
+from ghr.cli.demo import Demo
+from ghr.cli.evaluate import Evaluate
+from ghr.cli.train import Train
+
+Command = (
+    Annotated[Demo, tyro.conf.subcommand("demo")]
+    | Annotated[Train, tyro.conf.subcommand("train")]
+    | Annotated[Evaluate, tyro.conf.subcommand("eval")]
+    | Annotated[Bench, tyro.conf.subcommand("bench")]
+)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command; what goes wrong is said in one sentence, with exit code 2.
+
+    Set ``GHR_DEBUG=1`` to see where it went wrong.
+    """
+    given = sys.argv[1:] if arguments is None else arguments
+    command = tyro.cli(
+        Command,
+        prog="ghr",
+        args=given or ["--help"],
+        description="Graph Hierarchical Recurrence: train short, be right at distances never seen in training.",
+    )
+    logging.basicConfig(format="%(message)s", level=logging.WARNING if command.quiet else logging.INFO, force=True)
+    try:
+        command.run()
+    except (ValueError, OSError) as error:
+        if os.environ.get("GHR_DEBUG"):
+            raise
+        sentence = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        print(f"ghr: {sentence}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("ghr: stopped; the same command goes on from the last whole epoch.", file=sys.stderr)
+        sys.exit(130)

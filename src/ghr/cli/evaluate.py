@@ -1,0 +1,52 @@
+"""``ghr eval``: a finished run, judged again."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from ghr.cli.errors import errors_table
+from ghr.models import GHR
+from ghr.paper import Recipe
+from ghr.train import load_best
+
+
+@dataclass
+class Evaluate:
+    """Judge a trained run on its test graphs, with as many steps as you like."""
+
+    directory: tyro.conf.Positional[Path]
+    """The run directory."""
+    steps: int | None = None
+    """Global steps, if not as in training."""
+    t_high: int | None = None
+    """Updates of the coarse level, if not as in training."""
+    t_low: int | None = None
+    """Updates of the graph itself, if not as in training."""
+    data: Path | None = None
+    """Folder of the generated graphs; by default the folder "data" beside the run, or here."""
+    quiet: bool = False
+    """Say only the result."""
+
+    def run(self) -> None:
+        """Load the best weights and print the errors by distance."""
+        file = self.directory / "config.json"
+        if not file.is_file():
+            raise FileNotFoundError(f"{self.directory} is not a run directory: it has no config.json.")
+        try:
+            config = json.loads(file.read_text())
+        except ValueError as error:
+            raise ValueError(f"{file} is not JSON: {error}.") from error
+        recipe = Recipe.from_config(config)
+        model = recipe.build()
+        load_best(model, self.directory)
+        counts = {"steps": self.steps, "t_high": self.t_high, "t_low": self.t_low}
+        changed = {name: value for name, value in counts.items() if value is not None}
+        if changed and not isinstance(model, GHR):
+            raise ValueError(f"{self.directory} holds a model without steps; leave out {', '.join(changed)}.")
+        beside = self.directory.parent / "data"
+        root = self.data or (beside if beside.is_dir() else Path("data"))
+        name = ", ".join([self.directory.name, *(f"{key}={value}" for key, value in changed.items())])
+        errors = {name: recipe.judge(model, root, **changed)}
+        print(errors_table(errors, recipe.data.in_range))

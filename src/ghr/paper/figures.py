@@ -1,0 +1,68 @@
+"""Figures of results, drawn without a display."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from torch import Tensor
+from torch_geometric.data import Data
+
+from ghr.files import replacing
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+
+
+def draw_out_of_range(
+    path: str | Path, errors: Mapping[str, Mapping[str, Any]], in_range: int, graph: Data, prediction: Tensor
+) -> None:
+    """Draw the error by distance of several models, and one graph with its true and predicted distances.
+
+    Args:
+        path: The PNG file to write.
+        errors: For every model's name, what :func:`~ghr.datasets.mae_by_distance` returned.
+        in_range: Largest distance seen in training.
+        graph: A graph of :class:`~ghr.datasets.RGGSSSP`.
+        prediction: Distances predicted for it :math:`(N, 1)`.
+    """
+    figure = Figure(figsize=(12, 3.9), layout="constrained")
+    left, truth, guess = figure.subplots(1, 3, width_ratios=[1.25, 1, 1])
+    _draw_errors(left, errors, in_range)
+    mask, true = graph.mask.numpy(), graph["y"].squeeze(1).numpy()
+    _draw_graph(truth, graph, true, mask, true[mask].max())
+    points = _draw_graph(guess, graph, prediction.squeeze(1).detach().cpu().numpy(), mask, true[mask].max())
+    truth.set_title("true distance from the source")
+    guess.set_title(f"predicted by {next(iter(errors))}")
+    figure.colorbar(points, ax=[truth, guess], label="hops", shrink=0.85)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=130)
+
+
+def _draw_errors(axes: Any, errors: Mapping[str, Mapping[str, Any]], in_range: int) -> None:
+    for colour, (name, error) in zip(COLOURS, errors.items(), strict=False):
+        distances = sorted(map(int, error["by_distance"]))
+        axes.plot(distances, [error["by_distance"][str(d)]["mae"] for d in distances], "o-", color=colour, label=name)
+    axes.axvspan(in_range + 0.5, distances[-1] + 0.5, color="0.93", zorder=0)
+    axes.text(
+        in_range + 0.6, 0.98, "never seen in training", transform=axes.get_xaxis_transform(), va="top", color="0.4"
+    )
+    axes.set(xlabel="true distance (hops)", ylabel="mean absolute error (hops)", xlim=(-0.5, distances[-1] + 0.5))
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.legend(loc="upper left", frameon=False)
+
+
+def _draw_graph(axes: Any, graph: Data, value: Any, mask: Any, top: float) -> Any:
+    assert graph.pos is not None
+    assert graph.edge_index is not None
+    assert graph.x is not None
+    pos, source = graph.pos.numpy(), int(graph.x[:, 0].argmax())
+    axes.add_collection(LineCollection(list(pos[graph.edge_index.T.numpy()]), colors="0.85", linewidths=0.5, zorder=0))
+    points = axes.scatter(*pos[mask].T, c=np.clip(value[mask], 0, top), cmap="viridis", vmin=0, vmax=top, s=42)
+    axes.scatter(*pos[source], marker="*", s=260, color="#d55e00", edgecolors="white", label="source")
+    axes.set(xticks=[], yticks=[], aspect="equal")
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    return points

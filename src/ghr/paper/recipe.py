@@ -1,0 +1,177 @@
+"""One experiment as a value: data, model and training, enough to run it again."""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from ghr.datasets import RGGSSSP, mae_by_distance
+from ghr.datasets.rgg import REGIMES
+from ghr.hierarchy import Coarsen, Graclus
+from ghr.models import GHR, DeepGNN
+from ghr.ops import Pool
+from ghr.train import TrainConfig, predict, train
+
+
+@dataclass(frozen=True)
+class GHRSpec:
+    """GHR as the paper builds it for shortest paths.
+
+    Args:
+        conv: Message passing.
+        hidden_channels: Width of the states.
+        steps: Global steps in training.
+        t_high: Updates of the coarse level per step.
+        t_low: Updates of the graph after each of these.
+        pool: How clusters read their members.
+    """
+
+    conv: str = "gated_gine"
+    hidden_channels: int = 32
+    steps: int = 4
+    t_high: int = 2
+    t_low: int = 2
+    pool: Pool = "max"
+
+    def build(self, edge_dim: int, coarse_edge_dim: int) -> nn.Module:
+        """Return a new model."""
+        return GHR(1, out_channels=1, edge_dim=edge_dim, coarse_edge_dim=coarse_edge_dim, **asdict(self))
+
+
+@dataclass(frozen=True)
+class DeepSpec:
+    """The flat feed-forward baseline.
+
+    Args:
+        conv: Message passing.
+        hidden_channels: Width of the states.
+        layers: Number of layers.
+    """
+
+    conv: str = "gine"
+    hidden_channels: int = 32
+    layers: int = 10
+
+    def build(self, edge_dim: int, coarse_edge_dim: int) -> nn.Module:
+        """Return a new model."""
+        return DeepGNN(1, out_channels=1, edge_dim=edge_dim, **asdict(self))
+
+
+MODELS: dict[str, type[GHRSpec] | type[DeepSpec]] = {"ghr": GHRSpec, "deep": DeepSpec}
+
+
+@dataclass(frozen=True)
+class RGGSpec:
+    """Shortest paths on random geometric graphs, coarsened by Graclus.
+
+    Args:
+        regime: Sizes and caps, see :class:`~ghr.datasets.RGGSSSP`.
+        max_distance: Largest distance in training; ``None`` for the regime's own.
+        mean_degree: Expected degree; ``None`` for the regime's own.
+        weighted: Lengths instead of hops.
+        train_graphs: Graphs to train on.
+        val_graphs: Graphs to choose the weights by.
+        test_graphs: Graphs to judge by.
+        rounds: Rounds of Graclus.
+        seed: Seed of the graphs.
+    """
+
+    regime: Literal["small", "large"] = "small"
+    max_distance: int | None = None
+    mean_degree: float | None = None
+    weighted: bool = False
+    train_graphs: int = 6000
+    val_graphs: int = 1000
+    test_graphs: int = 1000
+    rounds: int = 3
+    seed: int = 0
+
+    @property
+    def in_range(self) -> int:
+        """Largest distance seen in training."""
+        return REGIMES[self.regime].max_distance if self.max_distance is None else self.max_distance
+
+    def load(self, root: str | Path, split: str) -> RGGSSSP:
+        """Return one split, generated where it is not in `root` yet; the cap on distances is not for the test split."""
+        counts = {"train": self.train_graphs, "val": self.val_graphs, "test": self.test_graphs}
+        return RGGSSSP(
+            root,
+            self.regime,
+            split,
+            max_distance=None if split == "test" else self.max_distance,
+            mean_degree=self.mean_degree,
+            weighted=self.weighted,
+            num_graphs=counts[split],
+            seed=self.seed,
+            pre_transform=Coarsen(Graclus(rounds=self.rounds, seed=0), ("min", "mean")),
+        )
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A model, its data and its training.
+
+    Args:
+        model: What is trained.
+        data: On what.
+        train: How.
+    """
+
+    model: GHRSpec | DeepSpec = field(default_factory=GHRSpec)
+    data: RGGSpec = field(default_factory=RGGSpec)
+    train: TrainConfig = field(default_factory=TrainConfig)
+
+    def describe(self) -> dict[str, Any]:
+        """Return model and data as they stand in a run's ``config.json``, beside its training config."""
+        kind = next(name for name, spec in MODELS.items() if type(self.model) is spec)
+        return {"model": {"kind": kind, **asdict(self.model)}, "data": asdict(self.data)}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> "Recipe":
+        """Return the recipe that a run's ``config.json`` describes."""
+        try:
+            model, data = dict(config["model"]), dict(config["data"])
+            return cls(MODELS[model.pop("kind")](**model), RGGSpec(**data), TrainConfig(**config["train"]))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"This config does not describe a recipe of this version: {error}.") from error
+
+    def build(self) -> nn.Module:
+        """Return the untrained model, the same for the same seed."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.train.seed)
+            return self.model.build(edge_dim=1, coarse_edge_dim=2)
+
+    def run(
+        self, run_dir: str | Path, data_root: str | Path, *, quiet: bool = False
+    ) -> tuple[nn.Module, dict[str, Any]]:
+        """Train the model, or go on with it, and judge it on the test split; return it and its result."""
+        model = self.build()
+        train_set, val_set = self.data.load(data_root, "train"), self.data.load(data_root, "val")
+        result = train(
+            model,
+            train_set,
+            val_set,
+            self.train,
+            run_dir,
+            extra=self.describe(),
+            report=lambda trained: self.judge(trained, data_root),
+            quiet=quiet,
+        )
+        return model, result
+
+    def judge(
+        self,
+        model: nn.Module,
+        data_root: str | Path,
+        *,
+        steps: int | None = None,
+        t_high: int | None = None,
+        t_low: int | None = None,
+    ) -> dict[str, Any]:
+        """Return the errors on the test split by distance; recurrent models may be given other numbers of steps."""
+        test_set = self.data.load(data_root, "test")
+        prediction, target = predict(model, test_set, steps=steps, t_high=t_high, t_low=t_low)
+        hops = test_set.hops[test_set.mask]
+        return dict(mae_by_distance(prediction, target, hops, self.data.in_range))
