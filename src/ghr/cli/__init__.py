@@ -9,13 +9,13 @@ import tyro
 
 from ghr.cli.bench import Bench
 from ghr.cli.demo import Demo
-from ghr.cli.evaluate import Evaluate
+from ghr.cli.eval import Eval
 from ghr.cli.train import Train
 
 Command = (
     Annotated[Demo, tyro.conf.subcommand("demo")]
     | Annotated[Train, tyro.conf.subcommand("train")]
-    | Annotated[Evaluate, tyro.conf.subcommand("eval")]
+    | Annotated[Eval, tyro.conf.subcommand("eval")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
 )
 

@@ -13,7 +13,7 @@ from ghr.train import load_best
 
 
 @dataclass
-class Evaluate:
+class Eval:
     """Judge a trained run on its test graphs, with as many steps as you like."""
 
     directory: tyro.conf.Positional[Path]
@@ -45,8 +45,12 @@ class Evaluate:
         changed = {name: value for name, value in counts.items() if value is not None}
         if changed and not isinstance(model, GHR):
             raise ValueError(f"{self.directory} holds a model without steps; leave out {', '.join(changed)}.")
-        beside = self.directory.parent / "data"
-        root = self.data or (beside if beside.is_dir() else Path("data"))
+        root = self.data_folder()
         name = ", ".join([self.directory.name, *(f"{key}={value}" for key, value in changed.items())])
         errors = {name: recipe.judge(model, root, **changed)}
         print(errors_table(errors, recipe.data.in_range))
+
+    def data_folder(self) -> Path:
+        """Return the folder of the graphs: the one given, the one beside the run, or the one here."""
+        beside = self.directory.parent / "data"
+        return self.data or (beside if beside.is_dir() else Path("data"))

@@ -1,0 +1,20 @@
+from test_cli import run
+
+
+def test_the_demo_prints_its_table_and_draws_its_figure_and_is_quick_the_second_time(capsys, tmp_path, monkeypatch):
+    out = tmp_path / "demo"
+    options = ["demo", "--out", str(out), "--graphs", "16", "--epochs", "1", "--quiet"]
+    code, printed, _ = run(capsys, *options)
+    assert code == 0
+    for words in ("GHR", "deep GINE, 10 layers", "in range (<= 5)", "beyond (> 5)", "Figure", "Try next"):
+        assert words in printed
+    assert (out / "out_of_range.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    assert (out / "ghr" / "result.json").is_file()
+
+    def no_training(self):
+        raise AssertionError("a finished demo was trained again")
+
+    monkeypatch.setattr("ghr.train.loop.Trainer.fit", no_training)
+    code, again, _ = run(capsys, *options)
+    assert code == 0
+    assert again == printed
