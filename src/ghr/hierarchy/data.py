@@ -137,6 +137,8 @@ def check_graph(data: Data) -> None:
                 f"edge_attr of level {k} has {level.edge_attr.size(0)} rows for {level.edge_index.size(1)} edges."
             )
         _check_finite(level.edge_attr, f"edge_attr of level {k}")
+        if level.assignment is not None:
+            _check_assignment(level.assignment, levels[k - 1].num_nodes, level.num_nodes, k)
     _check_finite(data.x, "x")
 
 
@@ -150,6 +152,14 @@ def _check_edges(edge_index: Tensor, num_nodes: int, name: str) -> None:
         low, high = int(edge_index.min()), int(edge_index.max())
         if low < 0 or high >= num_nodes:
             raise ValueError(f"{name} has node {low if low < 0 else high}, but nodes run from 0 to {num_nodes - 1}.")
+
+
+def _check_assignment(assignment: Tensor, num_nodes: int, num_clusters: int, k: int) -> None:
+    if assignment.shape != (num_nodes,):
+        raise ValueError(f"level {k} assigns {tuple(assignment.shape)} nodes, but the level below has {num_nodes}.")
+    low, high = int(assignment.min()), int(assignment.max())
+    if low < 0 or high >= num_clusters:
+        raise ValueError(f"level {k} assigns a node to {low if low < 0 else high}, but has {num_clusters} nodes.")
 
 
 def _check_finite(value: Tensor | None, name: str) -> None:

@@ -3,6 +3,7 @@
 from torch import Tensor, nn
 
 from ghr.hierarchy import Level
+from ghr.models.inputs import check_dtype, check_positive
 from ghr.models.state import INITIAL_STATES
 from ghr.nn.conv import ConvLike, Edges, edge_encoder, make_conv
 
@@ -21,6 +22,7 @@ class EdgeEncoder(nn.Module):
         self.edge_dim = edge_dim
         self.out_channels: int | None = None
         if edge_dim is not None:
+            check_positive("edge_dim", edge_dim)
             self.map, self.out_channels = edge_encoder(conv, edge_dim, channels)
 
     def forward(self, level: Level, name: str) -> Tensor | None:
@@ -33,6 +35,8 @@ class EdgeEncoder(nn.Module):
                 f"{name} has {'no edge features' if width is None else f'{width} edge features'}, but the model was "
                 f"built for {self.edge_dim}; set edge_dim (and coarse_edge_dim) to match the data."
             )
+        assert level.edge_attr is not None
+        check_dtype(f"edge_attr of {name[0].lower()}{name[1:]}", level.edge_attr, self)
         return self.map(level.edge_attr)  # type: ignore[no-any-return]
 
 

@@ -10,7 +10,7 @@ from ghr.models.cell import EdgeEncoder
 from ghr.models.inputs import check_input, check_positive, reset_all
 from ghr.models.state import LearnedState
 from ghr.nn.conv import Conv, ConvLike, make_conv
-from ghr.nn.readout import Readout, ReadoutInput, make_readout
+from ghr.nn.readout import Readout, ReadoutInput, check_readout, make_readout
 
 
 class DeepGNN(nn.Module):
@@ -60,7 +60,7 @@ class DeepGNN(nn.Module):
         self.norms = nn.ModuleList(nn.RMSNorm(hidden_channels, eps=1e-6) for _ in range(layers))
         if isinstance(readout, str):
             readout = make_readout(readout, hidden_channels, out_channels, width)
-        self.readout = readout
+        self.readout = check_readout(readout)
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew."""
@@ -68,7 +68,7 @@ class DeepGNN(nn.Module):
 
     def forward(self, data: Data) -> Tensor:
         """Return the prediction."""
-        check_input(data, self.in_channels)
+        check_input(data, self.in_channels, self)
         level = levels_of(data)[0]
         x, edge_attr = self.node_encoder(data.x), self.edge_encoder(level, "The graph")
         state = self.initial(x, level.num_nodes)

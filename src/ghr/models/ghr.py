@@ -15,7 +15,7 @@ from ghr.models.inputs import check_input, check_positive, reset_all
 from ghr.models.pretrained import load_pretrained, save_pretrained
 from ghr.models.state import INITIAL_STATES, Encoded, State
 from ghr.nn.conv import ConvLike, Edges
-from ghr.nn.readout import Readout, ReadoutInput, make_readout, readout_name
+from ghr.nn.readout import Readout, ReadoutInput, check_readout, make_readout, readout_name
 from ghr.ops import Pool, check_pool, pool, unpool
 
 
@@ -108,6 +108,8 @@ class GHR(nn.Module):
         self.t_low = t_low
         self.checkpoint = checkpoint
 
+        if coarse_edge_dim not in (None, 0):
+            check_positive("coarse_edge_dim", coarse_edge_dim)
         coarse_dim = edge_dim if coarse_edge_dim is None else coarse_edge_dim or None
         self.node_encoder = nn.Linear(in_channels, hidden_channels)
         kept = min(levels, 2) if share_coarse else levels
@@ -118,7 +120,7 @@ class GHR(nn.Module):
         self.time = nn.Linear(2, hidden_channels, bias=False) if time_informed else None
         if isinstance(readout, str):
             readout = make_readout(readout, hidden_channels, out_channels, self._cell(0).edge_encoder.out_channels)
-        self.readout = readout
+        self.readout = check_readout(readout)
         self._counts(levels, None, None)  # a sequence of the wrong length is found here, not at the first batch
         self.config: dict[str, Any] = {
             **sizes,
@@ -202,7 +204,7 @@ class GHR(nn.Module):
         """Encode node and edge features, once per forward pass; what is encoded already is returned as it is."""
         if isinstance(data, Encoded):
             return data
-        check_input(data, self.in_channels)
+        check_input(data, self.in_channels, self)
         levels = self._levels(data)
         edge_attr = [self._cell(k).edge_encoder(level, f"Level {k}") for k, level in enumerate(levels)]
         edges = tuple(

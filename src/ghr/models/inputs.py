@@ -3,13 +3,13 @@
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from ghr.hierarchy.data import check_graph
 
 
-def check_input(data: Data, in_channels: int) -> None:
+def check_input(data: Data, in_channels: int, model: nn.Module) -> None:
     """Raise a ValueError that says what is wrong with a batch: its graph, or the width or type of its features.
 
     Values are looked at on the CPU only: on a GPU that would stall the device, and in compiled code break the graph.
@@ -19,8 +19,16 @@ def check_input(data: Data, in_channels: int) -> None:
     if data.x is None or data.x.dim() != 2 or data.x.size(1) != in_channels:
         shape = None if data.x is None else tuple(data.x.shape)
         raise ValueError(f"The model was built for x of shape (N, {in_channels}); got {shape}.")
-    if not data.x.is_floating_point():
-        raise ValueError(f"x must hold floating point numbers; got {data.x.dtype}.")
+    check_dtype("x", data.x, model)
+
+
+def check_dtype(name: str, value: Tensor, model: nn.Module) -> None:
+    """Raise a ValueError unless a tensor holds the floating point numbers that a model computes with."""
+    if not value.is_floating_point():
+        raise ValueError(f"{name} must hold floating point numbers; got {value.dtype}.")
+    dtype = next(model.parameters()).dtype
+    if value.dtype != dtype and not torch.is_autocast_enabled(value.device.type):
+        raise ValueError(f"{name} holds {value.dtype}, but the model computes with {dtype}; convert one of them.")
 
 
 def check_positive(name: str, value: object) -> None:

@@ -11,7 +11,9 @@ from ghr.files import explained, write_bytes, write_text
 from ghr.weights import load_weights, weights_to_bytes
 
 BUNDLED = Path(__file__).parent.parent / "pretrained"
-DTYPES = {str(dtype).removeprefix("torch."): dtype for dtype in (torch.float32, torch.float64, torch.bfloat16)}
+DTYPES = {
+    str(dtype).removeprefix("torch."): dtype for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+}
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 
 Model = TypeVar("Model", bound=nn.Module)

@@ -2,6 +2,7 @@
 
 from typing import Literal, get_args
 
+import torch
 from torch import Tensor
 
 from ghr.ops.aggregate import aggregate_sum
@@ -34,7 +35,11 @@ def pool(x: Tensor, assignment: Tensor, num_clusters: int, reduce: Pool) -> Tens
     """
     if reduce == "max":
         index = assignment.unsqueeze(1).expand_as(x)
-        return x.new_zeros(num_clusters, x.size(1)).scatter_reduce(0, index, x, "amax", include_self=False)
+        lowest = x.new_full(
+            (num_clusters, x.size(1)), -torch.inf
+        )  # a start of zero would tie with members that are zero
+        top = lowest.scatter_reduce(0, index, x, "amax")
+        return top.masked_fill(top == -torch.inf, 0)
     total = aggregate_sum(x, assignment, num_clusters)
     if reduce == "sum":
         return total

@@ -28,7 +28,10 @@ ConvLike = str | nn.Module | Callable[[int], nn.Module]
 
 def edge_encoder(conv: ConvLike, edge_dim: int, channels: int) -> tuple[nn.Module, int]:
     """Return the edge encoder that goes with a conv, and the width it gives."""
-    kind = CONVS[conv] if isinstance(conv, str) else Conv
+    if isinstance(conv, str):
+        return _named(conv).edge_encoder(edge_dim, channels)
+    module = conv if isinstance(conv, nn.Module) else conv(channels)
+    kind = type(module) if isinstance(module, Conv) else Conv
     return kind.edge_encoder(edge_dim, channels)
 
 
@@ -42,9 +45,7 @@ def make_conv(conv: ConvLike, channels: int, edge_dim: int | None) -> Conv:
         edge_dim: Width of the encoded edge features, ``None`` without any.
     """
     if isinstance(conv, str):
-        if conv not in CONVS:
-            raise ValueError(f"Unknown conv {conv!r}; known are {', '.join(CONVS)}, or pass a module.")
-        return CONVS[conv](channels, edge_dim)
+        return _named(conv)(channels, edge_dim)
     if isinstance(conv, nn.Module):
         module = copy.deepcopy(conv)
         reset: Any = getattr(module, "reset_parameters", None)
@@ -55,6 +56,12 @@ def make_conv(conv: ConvLike, channels: int, edge_dim: int | None) -> Conv:
     else:
         raise ValueError(f"conv must be a name, a module or a callable channels -> module; got {conv!r}.")
     return module if isinstance(module, Conv) else CustomConv(module, channels)
+
+
+def _named(conv: str) -> type[Conv]:
+    if conv not in CONVS:
+        raise ValueError(f"Unknown conv {conv!r}; known are {', '.join(CONVS)}, or pass a module.")
+    return CONVS[conv]
 
 
 __all__ = ["ADGN", "CONVS", "GAT", "GCN", "GINE", "Conv", "ConvLike", "CustomConv", "Edges", "GatedGCN", "GatedGINE"]

@@ -1,5 +1,7 @@
 """From node states to predictions: for nodes, graphs or edges."""
 
+from torch import nn
+
 from ghr.nn.readout.base import Readout, ReadoutInput
 from ghr.nn.readout.edge import EdgeReadout
 from ghr.nn.readout.graph import GraphReadout
@@ -22,6 +24,13 @@ def make_readout(name: str, channels: int, out_channels: int, edge_dim: int | No
     return NodeReadout(channels, out_channels, layers=layers)
 
 
+def check_readout(readout: Readout) -> Readout:
+    """Return a readout object, or raise a ValueError for something else."""
+    if not isinstance(readout, nn.Module):
+        raise ValueError(f"readout must be one of {', '.join(READOUTS)} or a readout object; got {readout!r}.")
+    return readout
+
+
 def readout_name(readout: Readout) -> str | None:
     """Return the shorthand of a readout, or ``None`` for one that has none."""
     for name, kind in READOUTS.items():
@@ -37,6 +46,7 @@ __all__ = [
     "NodeReadout",
     "Readout",
     "ReadoutInput",
+    "check_readout",
     "make_readout",
     "readout_name",
 ]

@@ -1,0 +1,226 @@
+import json
+
+import pytest
+import torch
+from torch import nn
+
+from cases import hierarchy, randomise
+from ghr import GHR, DeepGNN, NodeReadout
+from ghr.models.pretrained import CONFIG, WEIGHTS, load_pretrained
+from ghr.nn.readout import Readout
+
+
+class Half(nn.Module):
+    def __init__(self, channels=6):
+        super().__init__()
+        self.linear = nn.Linear(channels, channels)
+
+    def forward(self, x, edge_index, edge_attr):
+        return 0.5 * self.linear(x)
+
+
+class Negative(Readout):
+    def rows(self, given):
+        return -given.state
+
+
+@pytest.fixture
+def model():
+    torch.manual_seed(0)
+    return randomise(GHR(2, 6, 1, edge_dim=3, steps=2)).float()
+
+
+@pytest.fixture
+def saved(model, tmp_path):
+    model.save_pretrained(tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"conv": "gated_gcn", "pool": "mean", "steps": 3, "t_low": 2, "readout": "graph-mlp"},
+        {"levels": 3, "t_high": (2, 1), "time_informed": True, "coarse_edge_dim": 3, "checkpoint": True},
+        {"share_coarse": True, "edge_dim": None, "conv": "gat"},
+    ],
+)
+def test_round_trip_is_exact(tmp_path, dtype, options):
+    model = randomise(GHR(**{"in_channels": 2, "hidden_channels": 6, "out_channels": 1, "edge_dim": 3, **options}))
+    model.to(dtype)
+    model.save_pretrained(tmp_path / "deep" / "folder")
+    again = GHR.from_pretrained(tmp_path / "deep" / "folder")
+    assert again.config == model.config
+    assert repr(again) == repr(model)
+    for (name, ours), (other, theirs) in zip(model.state_dict().items(), again.state_dict().items(), strict=True):
+        assert name == other
+        assert theirs.dtype == dtype
+        assert torch.equal(ours, theirs)
+    data = hierarchy(levels=options.get("levels", 2))
+    if dtype == torch.float32:
+        for key, value in data.to_dict().items():
+            if isinstance(value, torch.Tensor) and value.is_floating_point():
+                data[key] = value.float()
+    assert torch.equal(again(data), model(data))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_round_trip(tmp_path, dtype):
+    model = GHR(2, 6, 1).to(dtype)
+    model.save_pretrained(tmp_path)
+    again = GHR.from_pretrained(tmp_path)
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), again.parameters(), strict=True))
+    assert again.node_encoder.weight.dtype == dtype
+
+
+def test_folder_holds_two_plain_files(saved):
+    assert {path.name for path in saved.iterdir()} == {CONFIG, WEIGHTS}
+    config = json.loads((saved / CONFIG).read_text())
+    assert config["model"] == "GHR"
+    assert config["config"]["hidden_channels"] == 6
+
+
+def test_saving_again_replaces(saved, model):
+    with torch.no_grad():
+        model.node_encoder.bias.fill_(3)
+    model.save_pretrained(str(saved))
+    assert torch.equal(GHR.from_pretrained(str(saved)).node_encoder.bias, torch.full((6,), 3.0))
+    assert {path.name for path in saved.iterdir()} == {CONFIG, WEIGHTS}
+
+
+def test_random_initial_state_round_trip(tmp_path):
+    model = GHR(2, 6, 1, initial_state="random")
+    model.save_pretrained(tmp_path)
+    assert GHR.from_pretrained(tmp_path).config["initial_state"] == "random"
+
+
+def test_custom_conv_must_be_passed_again(tmp_path):
+    model = GHR(2, 6, 1, conv=Half(), steps=2)
+    model.save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match="saved with a conv of its own; pass it: from_pretrained"):
+        GHR.from_pretrained(tmp_path)
+    data = hierarchy(edge_dim=None)
+    data.x = data.x.float()
+    for conv in (Half(), Half):
+        assert torch.equal(GHR.from_pretrained(tmp_path, conv=conv)(data), model(data))
+
+
+def test_custom_readout_must_be_passed_again(tmp_path):
+    model = GHR(2, 6, 1, readout=Negative(6, 6, 1, 1), steps=2)
+    model.save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match="saved with a readout of its own; pass it: from_pretrained"):
+        GHR.from_pretrained(tmp_path)
+    data = hierarchy(edge_dim=None)
+    data.x = data.x.float()
+    again = GHR.from_pretrained(tmp_path, readout=Negative(6, 6, 1, 1))
+    assert torch.equal(again(data), model(data))
+
+
+def test_readout_object_of_the_library_needs_no_passing(tmp_path):
+    GHR(2, 6, 4, readout=NodeReadout(6, 4, layers=2)).save_pretrained(tmp_path)
+    assert GHR.from_pretrained(tmp_path).config["readout"] == "node-mlp"
+
+
+def test_missing_folder(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"There is no saved model at .*nowhere"):
+        GHR.from_pretrained(tmp_path / "nowhere")
+    with pytest.raises(FileNotFoundError, match="There is no saved model at no-such-model"):
+        GHR.from_pretrained("no-such-model")
+
+
+def test_missing_weights(saved):
+    (saved / WEIGHTS).unlink()
+    with pytest.raises(FileNotFoundError, match=r"There is no weights file .*model\.safetensors"):
+        GHR.from_pretrained(saved)
+
+
+@pytest.mark.parametrize("kept", [0, 4, 50, -1])
+def test_truncated_weights(saved, kept):
+    whole = (saved / WEIGHTS).read_bytes()
+    (saved / WEIGHTS).write_bytes(whole[:kept])
+    with pytest.raises(ValueError, match=r"weights in .*model\.safetensors are damaged or cut short"):
+        GHR.from_pretrained(saved)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "steps: 4",
+        "[]",
+        "3",
+        "null",
+        "{}",
+        '{"model": "GHR", "dtype": "float32"}',
+        '{"model": "GHR", "dtype": "float32", "config": 3}',
+        '{"model": "GHR", "dtype": "float32", "config": [1, 2]}',
+        '{"model": "GHR", "dtype": "red", "config": {}}',
+        '{"model": "GHR", "dtype": [], "config": {}}',
+    ],
+)
+def test_config_that_is_none(saved, text):
+    (saved / CONFIG).write_text(text)
+    with pytest.raises(ValueError, match=r"config\.json is not the config of a saved model"):
+        GHR.from_pretrained(saved)
+
+
+def test_config_that_is_not_text(saved):
+    (saved / CONFIG).write_bytes(b"\xff\xfe\x00\x01")
+    with pytest.raises(ValueError, match=r"config\.json is not the config of a saved model"):
+        GHR.from_pretrained(saved)
+
+
+def rewrite(saved, **changes):
+    content = json.loads((saved / CONFIG).read_text())
+    content["config"].update(changes)
+    (saved / CONFIG).write_text(json.dumps(content))
+
+
+def test_config_of_another_version(saved):
+    rewrite(saved, colour="red")
+    with pytest.raises(ValueError, match=r"config\.json does not fit this version of GHR: .*colour"):
+        GHR.from_pretrained(saved)
+
+
+def test_weights_of_another_size(saved):
+    rewrite(saved, hidden_channels=8)
+    with pytest.raises(ValueError, match=r"do not fit GHR: .*cells\.0\..* in the file but .* in the model"):
+        GHR.from_pretrained(saved)
+
+
+def test_weights_of_another_structure(saved):
+    rewrite(saved, time_informed=True)
+    with pytest.raises(ValueError, match=r"do not fit GHR: time\.weight is missing"):
+        GHR.from_pretrained(saved)
+
+
+def test_wrong_class(saved):
+    with pytest.raises(ValueError, match=r"holds a GHR, not a DeepGNN; load it with GHR\.from_pretrained"):
+        load_pretrained(DeepGNN, saved, {})
+    content = json.loads((saved / CONFIG).read_text())
+    (saved / CONFIG).write_text(json.dumps({**content, "model": "DeepGNN"}))
+    with pytest.raises(ValueError, match="holds a DeepGNN, not a GHR"):
+        GHR.from_pretrained(saved)
+
+
+def test_a_failed_save_leaves_the_old_files_whole(saved, model, monkeypatch):
+    before = {path.name: path.read_bytes() for path in saved.iterdir()}
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with torch.no_grad():
+        model.node_encoder.bias.fill_(3)
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(OSError, match="No space left on device"):
+        model.save_pretrained(saved)
+    assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
+
+
+def test_a_file_in_place_of_the_folder(tmp_path, model):
+    (tmp_path / "taken").write_text("mine")
+    with pytest.raises(OSError, match=r"Could not make the folder .*taken"):
+        model.save_pretrained(tmp_path / "taken")
+    assert (tmp_path / "taken").read_text() == "mine"

@@ -1,0 +1,64 @@
+import pytest
+import torch
+
+import reference
+from cases import randomise, relative_error
+from ghr.nn import NodeReadout
+from ghr.nn.readout import READOUTS, Readout, ReadoutInput, make_readout, readout_name
+
+
+def made_up(num_nodes=5, channels=4):
+    return ReadoutInput(
+        state=torch.randn(num_nodes, channels, dtype=torch.double),
+        batch=torch.zeros(num_nodes, dtype=torch.long),
+        num_graphs=1,
+        edge_index=torch.tensor([[0, 1], [1, 0]]),
+        edge_attr=None,
+    )
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+def test_equals_the_loops(layers):
+    readout = randomise(NodeReadout(4, 3, layers=layers))
+    given = made_up()
+    weights = reference.read_weights(readout)
+    expected = reference.read_out(weights, "node", reference.read_rows(given.state), [], [0] * 5, 1)
+    assert relative_error(readout(given), expected) <= 1e-12
+    assert repr(readout) == f"NodeReadout(out_channels=3, layers={layers})"
+
+
+def test_two_layers_are_as_wide_as_the_state():
+    readout = NodeReadout(4, 1, layers=2)
+    assert [tuple(value.shape) for value in readout.state_dict().values()] == [(4, 4), (4,), (1, 4), (1,)]
+
+
+def test_reset_parameters_draws_anew():
+    readout = NodeReadout(4, 3)
+    before = readout.mlp[0].weight.clone()
+    readout.reset_parameters()
+    assert not torch.equal(readout.mlp[0].weight, before)
+
+
+@pytest.mark.parametrize("name", [f"{kind}{suffix}" for kind in READOUTS for suffix in ("", "-mlp")])
+def test_shorthand_goes_there_and_back(name):
+    readout = make_readout(name, 4, 2, None)
+    assert type(readout) is READOUTS[name.removesuffix("-mlp")]
+    assert readout.layers == (2 if name.endswith("-mlp") else 1)
+    assert readout_name(readout) == name
+
+
+@pytest.mark.parametrize("name", ["nodes", "node-linear", "", "mlp"])
+def test_unknown_shorthand_is_refused(name):
+    known = "node, node-mlp, graph, graph-mlp, edge, edge-mlp"
+    with pytest.raises(ValueError, match=f"Unknown readout '{name}'; known are {known}"):
+        make_readout(name, 4, 2, None)
+
+
+def test_a_readout_of_ones_own_has_no_shorthand():
+    class First(Readout):
+        def rows(self, given):
+            return given.state[:1]
+
+    readout = First(4, 4, 2, 1).double()
+    assert readout(made_up()).shape == (1, 2)
+    assert readout_name(readout) is None
