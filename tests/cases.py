@@ -53,6 +53,7 @@ def relative_error(actual: Tensor, expected: Tensor | list) -> float:
     assert actual.shape == expected.shape
     if expected.numel() == 0:
         return 0.0
+    expected = expected.detach()
     return float((actual.detach().double() - expected).abs().max() / expected.abs().max().clamp(min=1e-12))
 
 

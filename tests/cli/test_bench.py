@@ -1,22 +1,62 @@
 import json
 
+import pytest
 from test_cli import run
 
-from ghr.cli.bench import geometric_graph
 
-
-def test_bench_prints_a_table_and_writes_where_it_was_measured(capsys, tmp_path):
-    code, out, _ = run(capsys, "bench", "--nodes", "50", "200", "--repeats", "2", "--out", str(tmp_path / "bench.json"))
+def test_bench_prints_tables_and_writes_where_it_was_measured(capsys, tmp_path):
+    file = tmp_path / "bench.json"
+    code, out, _ = run(capsys, "bench", "A", "F", "--quick", "--threads", "1", "--floor", "--quiet", "--out", str(file))
     assert code == 0
-    assert len(out.splitlines()) == 3
-    record = json.loads((tmp_path / "bench.json").read_text())
-    assert [row["nodes"] for row in record["coarsen"]] == [50, 200]
-    assert all(row["seconds"] > 0 and 1 <= row["clusters"] < row["nodes"] for row in record["coarsen"])
-    assert {"versions", "machine", "repeats"} <= record.keys()
+    assert all(words in out for words in ["times faster", "Memory in MB", "ns per edge", "times the floor"])
+    assert "0 of 0 targets met, 1 threads." in out
+
+    record = json.loads(file.read_text())
+    assert {"versions", "machine", "product_speed"} <= record.keys()
+    assert (record["repeats"], record["threads"], record["quick"]) == (2, 1, True)
+    model, coarsening = record["workloads"]
+    assert [len(model["seconds"][name]) for name in ("ghr", "plain")] == [2, 2]
+    assert max(model["errors"].values()) < 1e-3
+    for name in ("ghr", "plain"):
+        assert model["memory"][name]["peak"] > model["memory"][name]["before"] > 0
+    assert model["memory"]["ratio_above"] > 0
+    assert model["floor_ratio"] > 0
+    assert model["met"] == {}  # targets are for the full size
+    assert coarsening["median"]["ghr"] > 0
+    assert "memory" not in coarsening
 
 
-def test_geometric_graph_has_the_degree_it_is_asked_for():
-    graph = geometric_graph(20_000, mean_degree=6)
-    assert 5.6 < graph.num_edges / graph.num_nodes < 6.1
-    assert not graph.has_self_loops()
-    assert graph.is_undirected()
+def test_bench_measures_more_on_request(capsys, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("ghr.cli.bench.cold_start", lambda workload, **options: asked.append("cold") or COLD)
+    monkeypatch.setattr("ghr.cli.bench.growth", lambda sizes, **options: asked.append(sizes) or SIZES)
+    arguments = ["--quick", "--no-memory", "--threads", "1", "--repeats", "1", "--scaling", "--cold", "--quiet"]
+    file = tmp_path / "bench.json"
+    code, out, _ = run(capsys, "bench", "C", *arguments, "--sizes", "10", "20", "--out", str(file))
+    assert code == 0
+    assert asked == ["cold", (10, 20)]
+    assert all(words in out for words in ["2 threads", "second call", "bytes per node"])
+    assert "Memory in MB" not in out
+    assert json.loads(file.read_text())["scaling"][0]["name"] == "C"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["A", "G"], "Unknown workload 'G'; known are A, Aw, B, C, D, E, F."),
+        (["A", "--repeats", "0"], "repeats of at least 1; got repeats=0"),
+        (["A", "--threads", "0"], "threads of at least 1; got threads=0"),
+        (["A", "--sizes", "10", "0"], "sizes of at least 1; got sizes=0"),
+        (["A", "--out", "{tmp}/missing/bench.json"], "missing for the JSON file does not exist"),
+    ],
+)
+def test_mistakes_are_found_before_anything_is_measured(capsys, tmp_path, arguments, words):
+    code, out, err = run(capsys, "bench", *(word.format(tmp=tmp_path) for word in arguments))
+    assert code == 2
+    assert words in err
+    assert out == ""
+
+
+USAGE = {"build_seconds": 0.5, "seconds": [9.0, 0.25], "before": 1, "peak": 2}
+COLD = {"name": "C", "empty": USAGE, "filled": USAGE}
+SIZES = [{"nodes": 10, "median": 0.1, "above": 5}]

@@ -70,7 +70,7 @@ def test_interrupting_is_no_traceback(monkeypatch, capsys):
 
 def test_the_installed_command_runs():
     done = subprocess.run(
-        [sys.executable, "-c", "from ghr.cli import main; main(['bench', '--nodes', '50'])"],
+        [sys.executable, "-c", "from ghr.cli import main; main(['bench', 'F', '--quick', '--threads', '1'])"],
         capture_output=True,
         text=True,
     )

@@ -289,8 +289,8 @@ def test_checkpointing_changes_nothing(conv):
 def test_checkpointing_runs_the_steps_again():
     calls = []
     model = small(steps=3, checkpoint=True)
-    propagate = model.cells[1].conv.propagate
-    model.cells[1].conv.propagate = lambda *args: (calls.append(1), propagate(*args))[1]
+    iterate = model.cells[1].conv.iterate
+    model.cells[1].conv.iterate = lambda *args: (calls.append(1), iterate(*args))[1]
     loss = model(hierarchy()).sum()
     assert len(calls) == 3
     loss.backward()

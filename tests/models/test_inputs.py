@@ -116,7 +116,7 @@ def test_good_graphs_pass():
 
 
 def test_numbers_of_another_width_are_refused():
-    with pytest.raises(ValueError, match="x holds torch.float64, but the model computes with torch.float32"):
+    with pytest.raises(ValueError, match=r"x holds torch\.float64, but the model computes with torch.float32"):
         GHR(2, 4, 1, edge_dim=3)(hierarchy())
 
 

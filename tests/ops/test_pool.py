@@ -2,9 +2,11 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
 import reference
 from cases import relative_error
+from ghr import ops
 from ghr.ops import check_pool, pool, unpool
 
 POOLS = ["max", "sum", "mean"]
@@ -78,3 +80,39 @@ def test_unknown_pool_is_refused():
         check_pool("median")
     for how in POOLS:
         check_pool(how)
+
+
+# Fused with the norm, and unpooling fused with the sum
+
+
+@pytest.mark.parametrize("reduce", ["max", "sum", "mean"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_pooling_of_the_normalised_state_agrees_with_pytorch(reduce, dtype):
+    torch.manual_seed(0)
+    assignment = torch.tensor([0, 2, 2, 0, 1, 1, 1, 4])
+    x = torch.randn(8, 5, dtype=dtype)
+    x[5] = x[4]  # a tie in every column
+    x[0] = 0
+    x.requires_grad_()
+    norm = nn.RMSNorm(5, eps=1e-6).to(dtype)
+    with torch.no_grad():
+        norm.weight.copy_(torch.randn(5))
+    results = []
+    for members in (ops.sort_members(assignment, 5), None):
+        out = ops.pool_normalised(x, norm, assignment, 5, reduce, members)
+        weight = torch.linspace(-1, 1, out.numel(), dtype=dtype).view_as(out)
+        results.append([out, *torch.autograd.grad((out * weight).sum(), [x, norm.weight])])
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs)
+    assert torch.equal(results[0][0][3], torch.zeros(5, dtype=dtype)), "an empty cluster gets zero"
+
+
+def test_adding_the_unpooled_state_agrees_with_pytorch():
+    assignment = torch.tensor([0, 2, 2, 0, 1])
+    base, x = (torch.randn(n, 3, dtype=torch.float64, requires_grad=True) for n in (5, 3))
+    results = []
+    for members in (ops.sort_members(assignment, 3), None):
+        out = ops.add_unpooled(base, x, assignment, members)
+        results.append([out, *torch.autograd.grad((out**2).sum(), [base, x])])
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs)

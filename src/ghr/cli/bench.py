@@ -1,85 +1,112 @@
-"""``ghr bench``: speed and memory, measured in one run."""
+"""``ghr bench``: speed and memory against plain code, in one run."""
 
 import json
-import math
-import time
+import logging
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-import numpy as np
+import numba
 import torch
-from scipy.spatial import cKDTree
-from torch_geometric.data import Data
+import tyro
 
+from ghr.bench import select
+from ghr.bench.compare import cold_start, compare, compare_memory, growth, scaling
+from ghr.bench.floor import product_speed
+from ghr.bench.recurrence import Recurrence
+from ghr.bench.report import tables, targets_met
+from ghr.bench.threads import available_cores, threads
+from ghr.bench.workloads import Workload
 from ghr.cli.table import table
 from ghr.files import write_text
-from ghr.hierarchy import Coarsen, Graclus
 from ghr.train.provenance import machine, versions
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
 class Bench:
-    """Measure the cost of coarsening: 3 rounds of Graclus with coarse edges, on random geometric graphs of degree 6."""
+    """Measure time and memory against plain PyTorch Geometric code with the same weights, in turns, in one run.
 
-    nodes: tuple[int, ...] = (10_000, 100_000, 1_000_000)
-    """Sizes of the graphs."""
+    A, Aw, B and C are training steps, D is inference on a million nodes, E and F are coarsening.
+    """
+
+    workloads: tyro.conf.Positional[tuple[str, ...]] = ()
+    """Names of the workloads; all by default."""
     repeats: int = 5
-    """Times each size is measured, in turn with the others; the median counts."""
+    """Times each is measured, in turn with its rival; the median counts."""
+    threads: int | None = None
+    """Threads of both; all cores by default."""
+    quick: bool = False
+    """Tiny graphs and at most two repeats: whether it runs, not how fast."""
+    memory: bool = True
+    """Measure memory, each workload in processes of its own."""
+    floor: bool = False
+    """Also compare with the time of the matrix products alone."""
+    scaling: bool = False
+    """Also measure one thread against two."""
+    cold: bool = False
+    """Also measure the first call in a new process, without and with compiled code on disk."""
+    sizes: tuple[int, ...] = ()
+    """Also measure inference on single graphs of these sizes."""
     out: Path | None = None
-    """JSON file for the figures and the machine."""
+    """JSON file for all figures, the versions and the machine."""
     quiet: bool = False
-    """Say only the table."""
+    """Say only the tables."""
 
     def run(self) -> None:
         """Measure, print, and write."""
-        if self.repeats < 1 or not self.nodes or min(self.nodes) < 1:
-            raise ValueError(f"bench needs repeats and sizes above 0; got repeats={self.repeats}, nodes={self.nodes}.")
-        transform = Coarsen(Graclus(rounds=3), ("min", "mean"))
-        transform(geometric_graph(100))  # compiles the kernels, or loads them
-        graphs = [geometric_graph(size) for size in self.nodes]
-        seconds: list[list[float]] = [[] for _ in graphs]
-        clusters = [0] * len(graphs)
-        for _ in range(self.repeats):
-            for position, graph in enumerate(graphs):
-                start = time.perf_counter()
-                clusters[position] = transform(graph).levels[1].num_nodes
-                seconds[position].append(time.perf_counter() - start)
-        rows: list[dict[str, Any]] = [
-            {"nodes": graph.num_nodes, "edges": graph.num_edges, "clusters": count, "seconds": median(times)}
-            for graph, count, times in zip(graphs, clusters, seconds, strict=True)
-        ]
-        header = ["nodes", "edges", "clusters", "seconds", "ns per edge"]
-        print(
-            table(
-                header,
-                [
-                    [
-                        f"{row['nodes']:,}",
-                        f"{row['edges']:,}",
-                        f"{row['clusters']:,}",
-                        f"{row['seconds']:.4f}",
-                        f"{1e9 * row['seconds'] / max(row['edges'], 1):.0f}",
-                    ]
-                    for row in rows
-                ],
-            )
-        )
+        chosen = self._chosen()
+        count = self.threads or available_cores()
+        with threads(count):
+            record = self._measure(chosen, count)
+        for title, header, rows in tables(record):
+            print(f"{title}\n{table(header, rows)}\n")
+        met = [each for row in record["workloads"] for each in row["met"].values()]
+        print(f"{sum(met)} of {len(met)} targets met, {count} threads.")
         if self.out is not None:
-            record = {
-                "coarsen": rows,
-                "repeats": self.repeats,
-                "versions": versions(),
-                "machine": machine(torch.device("cpu")),
-            }
             write_text(self.out, json.dumps(record, indent=2) + "\n")
 
+    def _chosen(self) -> list[Workload]:
+        """Find every mistake before anything is measured."""
+        chosen = select(self.workloads)
+        for name, value in {
+            "repeats": self.repeats,
+            "threads": self.threads,
+            "sizes": min(self.sizes, default=1),
+        }.items():
+            if value is not None and value < 1:
+                raise ValueError(f"bench needs {name} of at least 1; got {name}={value}.")
+        if self.out is not None and not self.out.parent.is_dir():
+            raise FileNotFoundError(f"The folder {self.out.parent} for the JSON file does not exist.")
+        return [workload.quick() for workload in chosen] if self.quick else chosen
 
-def geometric_graph(num_nodes: int, mean_degree: float = 6, seed: int = 0) -> Data:
-    """Return a random geometric graph in the unit square with constant edge features."""
-    position = np.random.default_rng(seed).random((num_nodes, 2))
-    radius = math.sqrt(mean_degree / (math.pi * num_nodes))
-    pairs = torch.from_numpy(cKDTree(position).query_pairs(radius, output_type="ndarray").T.astype(np.int64))
-    edges = torch.cat([pairs, pairs.flip(0)], dim=1)
-    return Data(x=torch.ones(num_nodes, 1), edge_index=edges, edge_attr=torch.ones(edges.size(1), 1))
+    def _measure(self, chosen: list[Workload], count: int) -> dict[str, Any]:
+        repeats = min(self.repeats, 2) if self.quick else self.repeats
+        models = [workload for workload in chosen if isinstance(workload, Recurrence)]
+        record: dict[str, Any] = {
+            "workloads": [],
+            "repeats": repeats,
+            "threads": count,
+            "quick": self.quick,
+            "versions": {**versions(), "numba": numba.__version__},
+            "machine": machine(torch.device("cpu")),
+        }
+        if self.floor:
+            record["product_speed"] = product_speed(256 if self.quick else 2048)
+        for workload in chosen:
+            logger.info("%s: %s", workload.name, workload.title)
+            row = compare(workload, repeats)
+            if self.memory and isinstance(workload, Recurrence):
+                row["memory"] = compare_memory(workload, count=count, quick=self.quick)
+            if self.floor and isinstance(workload, Recurrence):
+                row["floor_ratio"] = row["median"]["ghr"] * record["product_speed"] / row["product_flops"]
+            row["met"] = targets_met(row)
+            record["workloads"].append(row)
+        if self.scaling:
+            record["scaling"] = [scaling(workload, repeats) for workload in models]
+        if self.cold:
+            record["cold"] = [cold_start(workload, count=count, quick=self.quick) for workload in models]
+        if self.sizes:
+            record["sizes"] = growth(self.sizes, count=count)
+        return record

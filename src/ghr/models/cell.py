@@ -1,11 +1,12 @@
 """The weights of one level of the hierarchy."""
 
+import torch
 from torch import Tensor, nn
 
 from ghr.hierarchy import Level
 from ghr.models.inputs import check_dtype, check_positive
 from ghr.models.state import INITIAL_STATES
-from ghr.nn.conv import ConvLike, Edges, edge_encoder, make_conv
+from ghr.nn.conv import Conv, ConvLike, Edges, edge_encoder, make_conv
 
 
 class EdgeEncoder(nn.Module):
@@ -26,7 +27,7 @@ class EdgeEncoder(nn.Module):
             self.map, self.out_channels = edge_encoder(conv, edge_dim, channels)
 
     def forward(self, level: Level, name: str) -> Tensor | None:
-        """Encode the edges of a level; `name` says which level in an error."""
+        """Encode the edges of a level, one row if they are all alike; `name` says which level in an error."""
         if self.edge_dim is None:
             return None
         width = None if level.edge_attr is None else level.edge_attr.size(1)
@@ -37,7 +38,22 @@ class EdgeEncoder(nn.Module):
             )
         assert level.edge_attr is not None
         check_dtype(f"edge_attr of {name[0].lower()}{name[1:]}", level.edge_attr, self)
-        return self.map(level.edge_attr)  # type: ignore[no-any-return]
+        rows = level.edge_attr[:1] if all_alike(level.edge_attr) else level.edge_attr
+        return self.map(rows)  # type: ignore[no-any-return]
+
+
+def prepare_edges(conv: Conv, level: Level, encoded: Tensor | None) -> Edges:
+    """Hand a layer the edges of a level with their encoded features, as many rows of these as it wants."""
+    if encoded is not None and not conv.one_row_for_all_edges:
+        encoded = encoded.expand(level.edge_index.size(1), -1)
+    return conv.prepare(level.edge_index, encoded, level.num_nodes)
+
+
+def all_alike(edge_attr: Tensor) -> bool:
+    """Whether all edges carry the same features; only asked where looking at values is cheap."""
+    if torch.compiler.is_compiling() or edge_attr.device.type != "cpu" or edge_attr.size(0) == 0:
+        return False
+    return bool((edge_attr == edge_attr[:1]).all())
 
 
 class LevelCell(nn.Module):
@@ -57,7 +73,6 @@ class LevelCell(nn.Module):
         self.conv = make_conv(conv, channels, self.edge_encoder.out_channels)
         self.initial = INITIAL_STATES[initial_state](channels)
 
-    def forward(self, state: Tensor, injection: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
-        """Return the updated state and the edges for the next update."""
-        change, edges = self.conv.propagate(self.norm(state) + injection, edges)
-        return state + change, edges
+    def forward(self, state: Tensor, injection: Tensor, edges: Edges, turns: int = 1) -> tuple[Tensor, Edges]:
+        """Return the state after `turns` updates and the edges for the next one."""
+        return self.conv.iterate(self.norm, state, injection, edges, turns)

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from ghr.hierarchy.data import levels_of, num_graphs_of
-from ghr.models.cell import EdgeEncoder
+from ghr.models.cell import EdgeEncoder, prepare_edges
 from ghr.models.inputs import check_input, check_positive, reset_all
 from ghr.models.state import LearnedState
 from ghr.nn.conv import Conv, ConvLike, make_conv
@@ -74,8 +74,8 @@ class DeepGNN(nn.Module):
         state = self.initial(x, level.num_nodes)
         for layer, norm in zip(self.convs, self.norms, strict=True):
             conv = cast(Conv, layer)
-            edges = conv.prepare(level.edge_index, edge_attr, level.num_nodes)
-            state = state + conv.propagate(norm(state) + x, edges)[0]
+            edges = prepare_edges(conv, level, edge_attr)
+            state, _ = conv.iterate(cast(nn.RMSNorm, norm), state, x, edges, 1)
         given = ReadoutInput(state, level.batch, num_graphs_of(data), level.edge_index, edge_attr)
         return self.readout(given)  # type: ignore[no-any-return]
 

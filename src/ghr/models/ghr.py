@@ -10,13 +10,13 @@ from torch.utils.checkpoint import checkpoint
 from torch_geometric.data import Data
 
 from ghr.hierarchy.data import Level, levels_of, num_graphs_of
-from ghr.models.cell import LevelCell
+from ghr.models.cell import LevelCell, prepare_edges
 from ghr.models.inputs import check_input, check_positive, reset_all
 from ghr.models.pretrained import load_pretrained, save_pretrained
 from ghr.models.state import INITIAL_STATES, Encoded, State
 from ghr.nn.conv import ConvLike, Edges
 from ghr.nn.readout import Readout, ReadoutInput, check_readout, make_readout, readout_name
-from ghr.ops import Pool, check_pool, pool, unpool
+from ghr.ops import Pool, add_unpooled, check_pool, kernels_for, pool_normalised, sort_members, unpool
 
 
 class GHR(nn.Module):
@@ -207,11 +207,14 @@ class GHR(nn.Module):
         check_input(data, self.in_channels, self)
         levels = self._levels(data)
         edge_attr = [self._cell(k).edge_encoder(level, f"Level {k}") for k, level in enumerate(levels)]
-        edges = tuple(
-            self._cell(k).conv.prepare(level.edge_index, edge_attr[k], level.num_nodes)
-            for k, level in enumerate(levels)
+        edges = tuple(prepare_edges(self._cell(k).conv, level, edge_attr[k]) for k, level in enumerate(levels))
+        x = self.node_encoder(data.x)
+        sort = kernels_for(x)
+        members = tuple(
+            sort_members(level.assignment, level.num_nodes) if sort and level.assignment is not None else None
+            for level in levels
         )
-        return Encoded(levels, self.node_encoder(data.x), edges, edge_attr[0], num_graphs_of(data))
+        return Encoded(levels, x, edges, members, edge_attr[0], num_graphs_of(data))
 
     def save_pretrained(self, directory: str | Path) -> None:
         """Write ``config.json`` and ``model.safetensors`` into a folder."""
@@ -284,30 +287,33 @@ class GHR(nn.Module):
     ) -> None:
         """Update level `k` as often as it is its turn, and after each update run the loop of the level below."""
         fixed = self._fixed_injection(k, states, encoded)
+        if k == 0 and self.time is None:
+            states[0], edges[0] = self._cell(0)(states[0], fixed, edges[0], counts[0])
+            return
         for turn in range(1, counts[k] + 1):
-            injection = fixed
-            if k > 0:
-                level = encoded.levels[k]
-                assert level.assignment is not None
-                below = pool(self._cell(k - 1).norm(states[k - 1]), level.assignment, level.num_nodes, self.pool)
-                injection = below if injection is None else injection + below
-            elif self.time is not None:
-                assert injection is not None
-                injection = injection + self.time(injection.new_tensor([above, turn]))
+            changing = self._changing_injection(k, states, encoded, above, turn)
+            injection = changing if fixed is None else fixed + changing
             states[k], edges[k] = self._cell(k)(states[k], injection, edges[k])
             if k > 0:
                 self._loop(k - 1, states, edges, encoded, counts, turn)
 
     def _fixed_injection(self, k: int, states: list[Tensor], encoded: Encoded) -> Tensor | None:
         """Return what does not change while level `k` loops: the input at the finest, and the state from above."""
-        injection = encoded.x if k == 0 else None
-        if k + 1 < len(states):
-            assignment = encoded.levels[k + 1].assignment
-            assert assignment is not None
-            projected = self.down[min(k, len(self.down) - 1)](states[k + 1])  # on clusters: fewer rows than on members
-            from_above = unpool(projected, assignment)
-            injection = from_above if injection is None else injection + from_above
-        return injection
+        if k + 1 == len(states):
+            return encoded.x if k == 0 else None
+        assignment, members = encoded.levels[k + 1].assignment, encoded.members[k + 1]
+        assert assignment is not None
+        projected = self.down[min(k, len(self.down) - 1)](states[k + 1])  # on clusters: fewer rows than on members
+        return add_unpooled(encoded.x, projected, assignment, members) if k == 0 else unpool(projected, assignment)
+
+    def _changing_injection(self, k: int, states: list[Tensor], encoded: Encoded, above: int, turn: int) -> Tensor:
+        """Return what is new at every turn of level `k`: the state from below or, at the finest, the time."""
+        if k == 0:
+            assert self.time is not None
+            return self.time(encoded.x.new_tensor([above, turn]))  # type: ignore[no-any-return]
+        level, norm = encoded.levels[k], self._cell(k - 1).norm
+        assert level.assignment is not None
+        return pool_normalised(states[k - 1], norm, level.assignment, level.num_nodes, self.pool, encoded.members[k])
 
     def _read(self, encoded: Encoded, state: State) -> Tensor:
         finest = encoded.levels[0]

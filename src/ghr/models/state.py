@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from ghr.hierarchy import Level
 from ghr.nn.conv import Edges
+from ghr.ops import Members
 
 
 class State(NamedTuple):
@@ -36,6 +37,7 @@ class Encoded(NamedTuple):
         levels: The hierarchy.
         x: Encoded node features :math:`f_L`, :math:`(N, d)`.
         edges: Prepared edges of every level.
+        members: For every level, the nodes below sorted by it, where kernels compute; none at level 0.
         edge_attr: Encoded edge features of the finest level, for readouts.
         num_graphs: Number of graphs in the batch.
     """
@@ -43,6 +45,7 @@ class Encoded(NamedTuple):
     levels: tuple[Level, ...]
     x: Tensor
     edges: tuple[Edges, ...]
+    members: tuple[Members | None, ...]
     edge_attr: Tensor | None
     num_graphs: int
 

@@ -1,6 +1,28 @@
-"""The operations that the recurrence repeats: aggregation over neighbours, pooling and unpooling."""
+"""The operations that the recurrence repeats, in PyTorch everywhere and in numba kernels on the CPU."""
 
 from ghr.ops.aggregate import aggregate_sum
-from ghr.ops.pool import Pool, check_pool, pool, unpool
+from ghr.ops.backend import Backend, kernels_for, use, using
+from ghr.ops.gated_gcn import gated_gcn_loop
+from ghr.ops.gine import gine_loop
+from ghr.ops.neighbours import Members, Neighbours, sort_edges, sort_members
+from ghr.ops.pool import Pool, add_unpooled, check_pool, pool, pool_normalised, unpool
 
-__all__ = ["Pool", "aggregate_sum", "check_pool", "pool", "unpool"]
+__all__ = [
+    "Backend",
+    "Members",
+    "Neighbours",
+    "Pool",
+    "add_unpooled",
+    "aggregate_sum",
+    "check_pool",
+    "gated_gcn_loop",
+    "gine_loop",
+    "kernels_for",
+    "pool",
+    "pool_normalised",
+    "sort_edges",
+    "sort_members",
+    "unpool",
+    "use",
+    "using",
+]

@@ -1,11 +1,14 @@
 """Features up the hierarchy (pool) and down again (unpool)."""
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ghr.ops.aggregate import aggregate_sum
+from ghr.ops.kernels import segments
+from ghr.ops.kernels.types import chunk_count
+from ghr.ops.neighbours import Members, as_array
 
 Pool = Literal["max", "sum", "mean"]
 
@@ -50,3 +53,103 @@ def pool(x: Tensor, assignment: Tensor, num_clusters: int, reduce: Pool) -> Tens
 def unpool(x: Tensor, assignment: Tensor) -> Tensor:
     r"""Hand every member the features of its cluster: :math:`(N', C) \to (N, C)`."""
     return x.index_select(0, assignment)
+
+
+def pool_normalised(
+    x: Tensor, norm: nn.RMSNorm, assignment: Tensor, num_clusters: int, reduce: Pool, members: Members | None = None
+) -> Tensor:
+    r"""Pool the normalised features, :math:`\mathrm{Pool}(\mathrm{RMSNorm}(x))`; fused where members are given."""
+    if members is None:
+        return pool(norm(x), assignment, num_clusters, reduce)
+    assert norm.eps is not None
+    code = {"max": segments.MAX, "sum": segments.SUM, "mean": segments.MEAN}[reduce]
+    out: Tensor = _pool_normalised(x.contiguous(), norm.weight, *members, norm.eps, code)
+    return out
+
+
+def add_unpooled(base: Tensor, x: Tensor, assignment: Tensor, members: Members | None = None) -> Tensor:
+    """Add to every member the features of its cluster; fused where members are given."""
+    if members is None:
+        return base + unpool(x, assignment)
+    out: Tensor = _add_unpooled(base.contiguous(), x.contiguous(), assignment, *members)
+    return out
+
+
+@torch.library.custom_op("ghr::pool_normalised", mutates_args=())
+def _pool_normalised(x: Tensor, weight: Tensor, start: Tensor, member: Tensor, eps: float, reduce: int) -> Tensor:
+    out, inverse = x.new_empty(start.numel() - 1, x.size(1)), x.new_empty(x.size(0))
+    segments.inverse_norms(as_array(x), eps, as_array(inverse))
+    segments.pool_normalised(*map(as_array, (x, inverse, weight, start, member)), reduce, as_array(out))
+    return out
+
+
+@_pool_normalised.register_fake
+def _(x: Tensor, weight: Tensor, start: Tensor, member: Tensor, eps: float, reduce: int) -> Tensor:
+    return x.new_empty(start.numel() - 1, x.size(1))
+
+
+@torch.library.custom_op("ghr::pool_normalised_backward", mutates_args=())
+def _pool_normalised_backward(
+    grad_out: Tensor, x: Tensor, weight: Tensor, start: Tensor, member: Tensor, out: Tensor, eps: float, reduce: int
+) -> tuple[Tensor, Tensor]:
+    chunks = chunk_count(out.size(0))
+    grad, grad_weight, inverse = torch.empty_like(x), x.new_zeros(chunks, x.size(1)), x.new_empty(x.size(0))
+    segments.inverse_norms(as_array(x), eps, as_array(inverse))
+    segments.pool_normalised_backward(
+        *map(as_array, (x, inverse, weight, start, member)), reduce,
+        *map(as_array, (out, grad_out.contiguous(), grad, grad_weight)), chunks,
+    )  # fmt: skip
+    return grad, grad_weight.sum(0)
+
+
+@_pool_normalised_backward.register_fake
+def _(grad_out: Tensor, x: Tensor, weight: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
+    return torch.empty_like(x), torch.empty_like(weight)
+
+
+def _remember_pool(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    x, weight, start, member, eps, reduce = inputs
+    ctx.save_for_backward(x, weight, start, member, output)
+    ctx.options = (eps, reduce)
+
+
+def _differentiate_pool(ctx: Any, grad_out: Tensor) -> tuple[Tensor | None, ...]:
+    return (*_pool_normalised_backward(grad_out, *ctx.saved_tensors, *ctx.options), None, None, None, None)
+
+
+_pool_normalised.register_autograd(_differentiate_pool, setup_context=_remember_pool)
+
+
+@torch.library.custom_op("ghr::add_unpooled", mutates_args=())
+def _add_unpooled(base: Tensor, x: Tensor, assignment: Tensor, start: Tensor, member: Tensor) -> Tensor:
+    out = torch.empty_like(base)
+    segments.add_unpooled(as_array(base), as_array(x), as_array(assignment), as_array(out))
+    return out
+
+
+@_add_unpooled.register_fake
+def _(base: Tensor, x: Tensor, assignment: Tensor, start: Tensor, member: Tensor) -> Tensor:
+    return torch.empty_like(base)
+
+
+@torch.library.custom_op("ghr::segment_sum", mutates_args=())
+def _segment_sum(x: Tensor, start: Tensor, member: Tensor) -> Tensor:
+    out = x.new_empty(start.numel() - 1, x.size(1))
+    segments.segment_sum(as_array(x.contiguous()), as_array(start), as_array(member), as_array(out))
+    return out
+
+
+@_segment_sum.register_fake
+def _(x: Tensor, start: Tensor, member: Tensor) -> Tensor:
+    return x.new_empty(start.numel() - 1, x.size(1))
+
+
+def _remember_members(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    ctx.save_for_backward(*inputs[3:])
+
+
+def _differentiate_unpool(ctx: Any, grad_out: Tensor) -> tuple[Tensor | None, ...]:
+    return grad_out, _segment_sum(grad_out, *ctx.saved_tensors), None, None, None
+
+
+_add_unpooled.register_autograd(_differentiate_unpool, setup_context=_remember_members)

@@ -4,19 +4,24 @@ from typing import Any, NamedTuple
 
 from torch import Tensor, nn
 
+from ghr.ops import Neighbours
+
 
 class Edges(NamedTuple):
     """Edges in the form a layer made of them, once per forward pass.
 
     Attributes:
-        edge_index: Source and target of every edge :math:`(2, E)`; a layer may have appended self loops.
-        attr: What the layer needs per edge: projected features, normalised weights, or nothing.
+        edge_index: Source and target of every edge :math:`(2, E)`; a layer may have sorted them, or appended loops.
+        attr: What the layer needs per edge: projected features, normalised weights, or nothing. One row stands for all
+            edges alike.
         initial: The features that a layer which updates its edges adds again at every step.
+        neighbours: The edges sorted by node, for a layer whose kernels compute on the CPU.
     """
 
     edge_index: Tensor
     attr: Tensor | None
     initial: Tensor | None = None
+    neighbours: Neighbours | None = None
 
 
 def reset_children(module: nn.Module) -> None:
@@ -37,6 +42,8 @@ class Conv(nn.Module):
         channels: Width :math:`d` of the node states.
         edge_dim: Width of the encoded edge features; ``None`` without any.
     """
+
+    one_row_for_all_edges = False  # whether `prepare` takes a single row where all edges have the same features
 
     def __init__(self, channels: int, edge_dim: int | None = None) -> None:
         super().__init__()
@@ -59,6 +66,15 @@ class Conv(nn.Module):
     def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
         """Return the new features of the nodes, and the edges for the next step."""
         raise NotImplementedError
+
+    def iterate(
+        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, edges: Edges, turns: int
+    ) -> tuple[Tensor, Edges]:
+        r"""Update a state several times, :math:`x \gets x + \mathrm{MP}(\mathrm{norm}(x) + \mathrm{injection}, e)`."""
+        for _ in range(turns):
+            change, edges = self.propagate(norm(state) + injection, edges)
+            state = state + change
+        return state, edges
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Tensor:
         r"""Apply the layer once.

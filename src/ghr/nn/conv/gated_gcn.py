@@ -1,9 +1,10 @@
 """GatedGCN: normalised edge gates, and edges with a state of their own."""
 
+import torch
 from torch import Tensor, nn
 
 from ghr.nn.conv.base import Conv, Edges
-from ghr.ops import aggregate_sum
+from ghr.ops import aggregate_sum, gated_gcn_loop, kernels_for, sort_edges
 
 
 class GatedGCN(Conv):
@@ -24,6 +25,8 @@ class GatedGCN(Conv):
         edge_dim: Width of the encoded edge features, which must be :math:`d`; ``None`` for none.
     """
 
+    one_row_for_all_edges = True
+
     def __init__(self, channels: int, edge_dim: int | None = None) -> None:
         super().__init__(channels, edge_dim)
         if edge_dim not in (None, channels):
@@ -39,10 +42,11 @@ class GatedGCN(Conv):
         self.edge_norm = nn.RMSNorm(channels, eps=1e-6)
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
-        """Start the edge states."""
+        """Start the edge states, and sort the edges if the kernels are to compute."""
         if edge_attr is None:
-            edge_attr = self.own.weight.new_zeros(edge_index.size(1), self.channels)
-        return Edges(edge_index, edge_attr, edge_attr)
+            edge_attr = self.own.weight.new_zeros(1, self.channels)
+        neighbours = sort_edges(edge_index, num_nodes) if kernels_for(self.own.weight) else None
+        return Edges(edge_index, edge_attr, edge_attr, neighbours)
 
     def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
         """Gate, aggregate and update nodes and edges."""
@@ -56,3 +60,37 @@ class GatedGCN(Conv):
         open_ = aggregate_sum(gate, target, x.size(0))
         out = self.own(x) + passed / (open_ + 1e-6)
         return self.norm(out).relu(), edges._replace(attr=self.edge_norm(raw).relu() + edges.initial)
+
+    def iterate(
+        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, edges: Edges, turns: int
+    ) -> tuple[Tensor, Edges]:
+        """Update a state several times, in one fused operation where the kernels compute."""
+        neighbours, attr, initial = edges.neighbours, edges.attr, edges.initial
+        if neighbours is None:
+            return super().iterate(norm, state, injection, edges, turns)
+        assert attr is not None
+        assert initial is not None
+        if attr.size(0) == initial.size(0) == 1:  # all other rows are yet to be made: let them lie as they are read
+            edge_index = edges.edge_index.index_select(1, neighbours.order)
+            neighbours = neighbours._replace(order=torch.arange(edge_index.size(1)))
+            edges = edges._replace(edge_index=edge_index, neighbours=neighbours)
+        maps = (self.neighbour, self.own, self.edge_target, self.edge_source)
+        state, attr = gated_gcn_loop(
+            state,
+            injection,
+            _weight_and_eps(norm),
+            attr,
+            initial,
+            neighbours,
+            (torch.cat([each.weight for each in maps]), torch.cat([each.bias for each in maps])),
+            (self.edge.weight, self.edge.bias),
+            _weight_and_eps(self.norm),
+            _weight_and_eps(self.edge_norm),
+            turns=turns,
+        )
+        return state, edges._replace(attr=attr)
+
+
+def _weight_and_eps(norm: nn.RMSNorm) -> tuple[Tensor, float]:
+    assert norm.eps is not None
+    return norm.weight, norm.eps

@@ -18,7 +18,14 @@ class GatedGINE(GINE):
         edge_dim: Width of the edge features; ``None`` for messages without them.
     """
 
+    gated = True
+
     @staticmethod
     def make_update(channels: int) -> nn.Module:
         """Return the block that follows the sum."""
         return SwiGLU(channels)
+
+    def maps(self) -> tuple[nn.Linear, nn.Linear]:
+        """Return the two linear maps of the update."""
+        assert isinstance(self.update, SwiGLU)
+        return self.update.gate_content, self.update.down

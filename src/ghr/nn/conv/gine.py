@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from ghr.nn.conv.base import Conv, Edges
 from ghr.nn.mlp import MLP
-from ghr.ops import aggregate_sum
+from ghr.ops import aggregate_sum, gine_loop, kernels_for, sort_edges
 
 
 class GINE(Conv):
@@ -21,6 +21,9 @@ class GINE(Conv):
         channels: Width :math:`d` of the node states.
         edge_dim: Width of the edge features; ``None`` for messages without them.
     """
+
+    one_row_for_all_edges = True
+    gated = False
 
     def __init__(self, channels: int, edge_dim: int | None = None) -> None:
         super().__init__(channels, edge_dim)
@@ -39,14 +42,57 @@ class GINE(Conv):
         nn.init.zeros_(self.epsilon)
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
-        """Project the edge features."""
-        return Edges(edge_index, None if self.edge is None else self.edge(edge_attr))
+        """Project the edge features, and sort the edges if the kernels are to compute."""
+        attr = None if self.edge is None else self.edge(edge_attr)
+        if not kernels_for(self.epsilon):
+            return Edges(edge_index, attr)
+        neighbours = sort_edges(edge_index, num_nodes)
+        if attr is None:
+            attr = self.epsilon.new_zeros(1, self.channels)
+        elif attr.size(0) > 1:
+            attr = attr.index_select(0, neighbours.order)
+        return Edges(edge_index[:, neighbours.order], attr, neighbours=neighbours)
 
     def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
         """Aggregate and update."""
         source, target = edges.edge_index
-        message = x.index_select(0, source)
-        if edges.attr is not None:
-            message = message + edges.attr
-        total = (1 + self.epsilon) * x + aggregate_sum(message.relu(), target, x.size(0))
+        if edges.attr is None:
+            message = x.relu().index_select(0, source)
+        elif edges.attr.size(0) == 1:  # relu(x_j + e) depends on j alone
+            message = (x + edges.attr).relu().index_select(0, source)
+        else:
+            message = (x.index_select(0, source) + edges.attr).relu()
+        total = (1 + self.epsilon) * x + aggregate_sum(message, target, x.size(0))
         return self.update(total), edges
+
+    def iterate(
+        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, edges: Edges, turns: int
+    ) -> tuple[Tensor, Edges]:
+        """Update a state several times, in one fused operation where the kernels compute."""
+        if edges.neighbours is None:
+            return super().iterate(norm, state, injection, edges, turns)
+        assert edges.attr is not None
+        assert norm.eps is not None
+        up, down = self.maps()
+        state = gine_loop(
+            state,
+            injection,
+            norm.weight,
+            norm.eps,
+            edges.attr,
+            edges.neighbours,
+            self.epsilon,
+            (up.weight, up.bias),
+            (down.weight, down.bias),
+            gated=self.gated,
+            turns=turns,
+        )
+        return state, edges
+
+    def maps(self) -> tuple[nn.Linear, nn.Linear]:
+        """Return the two linear maps of the update."""
+        assert isinstance(self.update, MLP)
+        first, last = self.update[0], self.update[-1]
+        assert isinstance(first, nn.Linear)
+        assert isinstance(last, nn.Linear)
+        return first, last

@@ -34,5 +34,5 @@ class EdgeReadout(Readout):
         parts = [given.state.index_select(0, source), given.state.index_select(0, target)]
         if self.edge_dim is not None:
             assert given.edge_attr is not None
-            parts.append(given.edge_attr)
+            parts.append(given.edge_attr.expand(source.numel(), -1))  # one row may stand for all edges
         return torch.cat(parts, dim=1)

@@ -1,0 +1,53 @@
+"""The time that the matrix products of a workload take at the least."""
+
+import time
+from statistics import median
+
+import torch
+from torch_geometric.data import Data
+
+from ghr.bench.recurrence import Recurrence
+from ghr.hierarchy.data import levels_of
+from ghr.nn.swiglu import SwiGLU
+
+
+def product_flops(workload: Recurrence, data: Data) -> int:
+    r"""Count the floating-point operations of all matrix products, each as seldom as the equations allow.
+
+    Encoders count once, :math:`W_L''` on the clusters once per high-level step, the readout once per prediction, and
+    the products of the message passing once per update. A backward pass has twice the products of its forward pass.
+    Sums over neighbours, norms and activations are not counted.
+
+    Args:
+        workload: The workload.
+        data: Its batch.
+    """
+    options, (fine, coarse) = workload.options, levels_of(data)
+    width, steps = options["hidden_channels"], options["steps"]
+    high = steps * options["t_high"]
+    sizes = [(fine, high * options["t_low"], options["edge_dim"]), (coarse, high, options["coarse_edge_dim"])]
+    products: int = fine.num_nodes * width * options["in_channels"] + high * coarse.num_nodes * width * width
+    products += (steps if workload.train else 1) * fine.num_nodes * width * options["out_channels"]
+    for level, updates, edge_dim in sizes:
+        edges = level.edge_index.size(1)
+        products += edges * width * (edge_dim or 0)
+        products += updates * _per_update(options["conv"], level.num_nodes, edges, width)
+    return 2 * products * (3 if workload.train else 1)
+
+
+def _per_update(conv: str, nodes: int, edges: int, width: int) -> int:
+    if conv == "gated_gcn":
+        return (4 * nodes + edges) * width * width
+    return nodes * width * (3 * SwiGLU(width).inner if conv == "gated_gine" else 2 * width)
+
+
+def product_speed(size: int = 2048, repeats: int = 5) -> float:
+    """Return how many floating-point operations a second a large single-precision product reaches here."""
+    left, right = torch.rand(size, size), torch.rand(size, size)
+    seconds = []
+    torch.mm(left, right)
+    for _ in range(repeats):
+        start = time.perf_counter()
+        torch.mm(left, right)
+        seconds.append(time.perf_counter() - start)
+    return 2 * size**3 / median(seconds)

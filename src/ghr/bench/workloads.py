@@ -1,0 +1,88 @@
+"""What is measured: the named workloads."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+from ghr.bench.coarsening import Coarsening
+from ghr.bench.graphs import GeometricGraphs, Lattices
+from ghr.bench.recurrence import Recurrence
+from ghr.bench.targets import Targets
+
+Workload: TypeAlias = Recurrence | Coarsening
+
+_SHORTEST_PATHS: dict[str, Any] = {
+    "in_channels": 1,
+    "hidden_channels": 32,
+    "out_channels": 1,
+    "conv": "gated_gine",
+    "edge_dim": 1,
+    "coarse_edge_dim": 2,
+    "pool": "max",
+    "steps": 4,
+    "t_high": 3,
+    "t_low": 6,
+}
+_LATTICE: dict[str, Any] = {
+    "in_channels": 1,
+    "hidden_channels": 256,
+    "out_channels": 1,
+    "conv": "gated_gcn",
+    "edge_dim": None,
+    "coarse_edge_dim": 1,
+    "pool": "sum",
+    "steps": 3,
+    "t_high": 3,
+    "t_low": 3,
+}
+
+WORKLOADS: tuple[Workload, ...] = (
+    Recurrence(
+        "A",
+        "training step, 32 graphs of 325 nodes",
+        GeometricGraphs(32, 325),
+        _SHORTEST_PATHS,
+        targets=Targets(speedup=5, memory=0.10),
+    ),
+    Recurrence(
+        "Aw",
+        "the same with edge weights",
+        GeometricGraphs(32, 325, weighted=True),
+        _SHORTEST_PATHS,
+        targets=Targets(speedup=4, memory=0.12),
+    ),
+    Recurrence(
+        "B",
+        "training step, 128 graphs of 325 nodes",
+        GeometricGraphs(128, 325),
+        _SHORTEST_PATHS,
+        targets=Targets(speedup=5, memory=0.10),
+    ),
+    Recurrence(
+        "C",
+        "training step, GatedGCN on 8 lattices of 16 x 16",
+        Lattices(8, 16),
+        _LATTICE,
+        targets=Targets(speedup=1.75, memory=0.40),
+    ),
+    Recurrence(
+        "D",
+        "inference, one graph of 1,000,000 nodes",
+        GeometricGraphs(1, 1_000_000),
+        _SHORTEST_PATHS,
+        train=False,
+        targets=Targets(speedup=8, memory=0.20),
+        max_repeats=2,
+    ),
+    Coarsening("E", "coarsening 325 nodes", 325, Targets(speedup=15)),
+    Coarsening("E", "coarsening 100,000 nodes", 100_000, Targets(speedup=15)),
+    Coarsening("F", "coarsening 1,000,000 nodes", 1_000_000, Targets(seconds=3), ("ghr",)),
+)
+
+
+def select(names: Sequence[str]) -> list[Workload]:
+    """Return the workloads of these names, in their own order; all of them if no name is given."""
+    known = list(dict.fromkeys(workload.name for workload in WORKLOADS))
+    for name in names:
+        if name not in known:
+            raise ValueError(f"Unknown workload {name!r}; known are {', '.join(known)}.")
+    return [workload for workload in WORKLOADS if not names or workload.name in names]

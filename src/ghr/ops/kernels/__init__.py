@@ -1,0 +1,1 @@
+"""CPU kernels in numba, on plain arrays; `ghr.ops` wraps them for PyTorch."""

@@ -1,0 +1,121 @@
+"""Sorting edges and members by node, and pooling over the sorted lists.
+
+Pooling rounds exactly as written: its gradient finds the members that attain a maximum by computing them again.
+"""
+
+import numpy as np
+from numba import prange
+
+from ghr.jit import compiled, parallel, parallel_exact
+from ghr.ops.kernels.types import Array
+
+MAX, SUM, MEAN = 0, 1, 2
+
+
+@compiled
+def sort_by(key: Array, size: int) -> tuple[Array, Array]:
+    """Return where each key's entries start, and the entries in the order of their keys (stable, linear time)."""
+    start = np.zeros(size + 1, np.int64)
+    for value in key:
+        start[value + 1] += 1
+    for value in range(size):
+        start[value + 1] += start[value]
+    cursor = start[:-1].copy()
+    order = np.empty(key.size, np.int64)
+    for entry in range(key.size):
+        order[cursor[key[entry]]] = entry
+        cursor[key[entry]] += 1
+    return start, order
+
+
+@parallel
+def inverse_norms(x: Array, eps: float, out: Array) -> None:
+    """out_i = 1 / sqrt(mean_j x_ij^2 + eps)."""
+    width = x.shape[1]
+    for i in prange(x.shape[0]):
+        square = x[i, 0] * 0
+        for j in range(width):
+            square += x[i, j] * x[i, j]
+        out[i] = 1 / np.sqrt(square / width + eps)
+
+
+@parallel_exact
+def pool_normalised(
+    x: Array, inverse: Array, weight: Array, start: Array, member: Array, reduce: int, out: Array
+) -> None:
+    """out_c = reduce over the members of x * inverse * weight."""
+    width = x.shape[1]
+    for c in prange(out.shape[0]):
+        for j in range(width):
+            out[c, j] = 0
+        for e in range(start[c], start[c + 1]):
+            i = member[e]
+            if reduce == MAX and e == start[c]:
+                for j in range(width):
+                    out[c, j] = x[i, j] * inverse[i] * weight[j]
+            elif reduce == MAX:
+                for j in range(width):
+                    value = x[i, j] * inverse[i] * weight[j]
+                    out[c, j] = value if value > out[c, j] else out[c, j]
+            else:
+                for j in range(width):
+                    out[c, j] += x[i, j] * inverse[i] * weight[j]
+        count = start[c + 1] - start[c]
+        if reduce == MEAN and count > 0:
+            for j in range(width):
+                out[c, j] /= count
+
+
+@parallel_exact
+def pool_normalised_backward(
+    x: Array, inverse: Array, weight: Array, start: Array, member: Array, reduce: int, out: Array, grad_out: Array,
+    grad: Array, grad_weight: Array, chunks: int,
+) -> None:  # fmt: skip
+    """Gradient of `pool_normalised`; members that attain a maximum together share its gradient in equal parts."""
+    width, clusters = x.shape[1], out.shape[0]
+    for chunk in prange(chunks):
+        share, back = np.empty(width, x.dtype), np.empty(width, x.dtype)
+        for c in range(clusters * chunk // chunks, clusters * (chunk + 1) // chunks):
+            count = start[c + 1] - start[c]
+            for j in range(width):
+                share[j] = 0 if reduce == MAX else (max(count, 1) if reduce == MEAN else 1)
+            if reduce == MAX:
+                for e in range(start[c], start[c + 1]):
+                    i = member[e]
+                    for j in range(width):
+                        share[j] += 1 if x[i, j] * inverse[i] * weight[j] == out[c, j] else 0
+            for j in range(width):
+                share[j] = grad_out[c, j] / share[j] if share[j] > 0 else 0
+            for e in range(start[c], start[c + 1]):
+                i = member[e]
+                dot = x[i, 0] * 0
+                for j in range(width):
+                    takes = reduce != MAX or x[i, j] * inverse[i] * weight[j] == out[c, j]
+                    back[j] = share[j] if takes else 0
+                for j in range(width):
+                    dot += back[j] * weight[j] * x[i, j]
+                pull = inverse[i] * inverse[i] * inverse[i] * dot / width
+                for j in range(width):
+                    grad_weight[chunk, j] += back[j] * x[i, j] * inverse[i]
+                    grad[i, j] = inverse[i] * weight[j] * back[j] - pull * x[i, j]
+
+
+@parallel
+def segment_sum(x: Array, start: Array, member: Array, out: Array) -> None:
+    """out_c = the sum of the members' rows."""
+    width = x.shape[1]
+    for c in prange(out.shape[0]):
+        for j in range(width):
+            out[c, j] = 0
+        for e in range(start[c], start[c + 1]):
+            for j in range(width):
+                out[c, j] += x[member[e], j]
+
+
+@parallel
+def add_unpooled(base: Array, x: Array, assignment: Array, out: Array) -> None:
+    """out_i = base_i + x of the cluster of i."""
+    for i in prange(base.shape[0]):
+        c = assignment[i]
+        for j in range(base.shape[1]):
+            out[i, j] = base[i, j] + x[c, j]

@@ -1,0 +1,61 @@
+"""Edges and clusters sorted by node, built once per batch for the kernels."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ghr.ops.kernels import segments
+from ghr.ops.kernels.types import Array
+
+
+class Neighbours(NamedTuple):
+    """Edges sorted by the node they arrive at, and again by the node they leave.
+
+    Attributes:
+        start: Where the edges that arrive at each node start :math:`(N + 1)`.
+        source: Node that each of them comes from :math:`(E)`.
+        order: Column of ``edge_index`` that each of them was :math:`(E)`.
+        out_start: Where the edges that leave each node start :math:`(N + 1)`.
+        out_target: Node that each of those goes to :math:`(E)`.
+        out_edge: Place of each of those among the arriving edges :math:`(E)`.
+    """
+
+    start: Tensor
+    source: Tensor
+    order: Tensor
+    out_start: Tensor
+    out_target: Tensor
+    out_edge: Tensor
+
+
+class Members(NamedTuple):
+    """Nodes sorted by cluster.
+
+    Attributes:
+        start: Where the members of each cluster start :math:`(C + 1)`.
+        member: The nodes :math:`(N)`.
+    """
+
+    start: Tensor
+    member: Tensor
+
+
+def sort_edges(edge_index: Tensor, num_nodes: int) -> Neighbours:
+    """Sort edges by target and by source, in linear time."""
+    source, target = edge_index.numpy()
+    start, order = segments.sort_by(target, num_nodes)
+    source, target = source[order], target[order]
+    out_start, out_edge = segments.sort_by(source, num_nodes)
+    arrays = (start, source, order, out_start, target[out_edge], out_edge)
+    return Neighbours(*map(torch.from_numpy, arrays))
+
+
+def sort_members(assignment: Tensor, num_clusters: int) -> Members:
+    """Sort nodes by cluster, in linear time."""
+    return Members(*map(torch.from_numpy, segments.sort_by(assignment.numpy(), num_clusters)))
+
+
+def as_array(tensor: Tensor) -> Array:
+    """Return a tensor's memory as an array, for kernels to read or fill."""
+    return tensor.detach().numpy()
