@@ -21,7 +21,8 @@ test: $(STAMP)   ## ruff, mypy, doctests and the test suite
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2 --dist worksteal --doctest-modules src tests
+	$(BIN)/pytest --doctest-modules src
+	$(BIN)/pytest -n 2 --dist worksteal tests
 
 format: $(STAMP) ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .

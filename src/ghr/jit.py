@@ -25,13 +25,16 @@ def parallel_exact(function: Callable[..., None]) -> Callable[..., None]:
 
 def called(function: Function) -> Function:
     """Compile a function that kernels call: once, where inlining it everywhere would take long."""
-    return cast(Function, numba.njit(nogil=True, fastmath=FAST)(function))
+    return cast(Function, numba.njit(**COMMON, fastmath=FAST)(function))
 
 
 def inlined(function: Function) -> Function:
     """Compile a function for use inside other kernels, with sums that the compiler may reorder."""
-    return cast(Function, numba.njit(fastmath=FAST, forceinline=True)(function))
+    return cast(Function, numba.njit(**COMMON, fastmath=FAST, forceinline=True)(function))
 
+
+# Division by zero gives infinity as in numpy: the check for an error would keep loops from being vectorised.
+COMMON: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 # Everything but the assumption that no number is infinite or not a number: those must come through.
 FAST = {"reassoc", "contract", "arcp", "nsz", "afn"}
@@ -39,6 +42,6 @@ FAST = {"reassoc", "contract", "arcp", "nsz", "afn"}
 
 def _compile(function: Function, **options: Any) -> Function:
     try:
-        return cast(Function, numba.njit(cache=True, nogil=True, **options)(function))
+        return cast(Function, numba.njit(cache=True, **COMMON, **options)(function))
     except RuntimeError:  # numba found no folder to keep compiled code in
-        return cast(Function, numba.njit(nogil=True, **options)(function))
+        return cast(Function, numba.njit(**COMMON, **options)(function))

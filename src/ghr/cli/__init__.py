@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> None:
         args=given or ["--help"],
         description="Graph Hierarchical Recurrence: train short, be right at distances never seen in training.",
     )
-    logging.basicConfig(format="%(message)s", level=logging.WARNING if command.quiet else logging.INFO, force=True)
+    _say(logging.WARNING if command.quiet else logging.INFO)
     try:
         command.run()
     except (ValueError, OSError) as error:
@@ -44,3 +44,12 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         print("ghr: stopped; the same command goes on from the last whole epoch.", file=sys.stderr)
         sys.exit(130)
+
+
+def _say(level: int) -> None:
+    """Show the library's own messages from a level up, on the error output."""
+    logger = logging.getLogger("ghr")
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    logger.handlers[:] = [handler]
+    logger.setLevel(level)

@@ -33,6 +33,7 @@ class Coarsen(BaseTransform):
         levels: Number of coarse levels; the partition is applied to each in turn.
 
     Example:
+        >>> from ghr import Graclus
         >>> path = Data(x=torch.ones(4, 1), edge_index=torch.tensor([[0, 1, 2], [1, 2, 3]]))
         >>> data = Coarsen(Graclus(rounds=1))(path)
         >>> data.levels[1].assignment, data.levels[1].edge_index

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ghr.ops.kernels.gated_gcn import gated_gcn_kernels
+from ghr.ops.kernels import gated_gcn as kernels
 from ghr.ops.kernels.types import chunk_count
 from ghr.ops.neighbours import Neighbours, as_array
 
@@ -72,10 +72,9 @@ def _loop(
     """Return the last states of nodes and edges and, if asked to keep them, what the backward pass needs."""
     n, d = state.shape
     count, kept = source.numel(), turns if keep else 1
-    kernels = gated_gcn_kernels(state.dtype == torch.float32)
     between = state.new_empty(turns - 1 if keep else 0, n, d)
     totals, passing, raw = (state.new_empty(kept, rows, d) for rows in (n, n, count))
-    z, products, edge_out = state.new_empty(n, d), state.new_empty(n, 3 * d), state.new_empty(count, d)
+    z, products, edge_out = state.new_empty(n, d), state.new_empty(n, 4 * d), state.new_empty(count, d)
     spare = [state.new_empty(n, d) for _ in range(0 if keep else min(turns - 1, 2))]
     biases = _at_the_ends(bias, edge_bias)
     x = state
@@ -84,14 +83,13 @@ def _loop(
         fresh = first and edges.size(0) == 1
         out = state.new_empty(n, d) if turn == turns - 1 else between[turn] if keep else spare[turn % 2]
         kernels.normalise(*_arrays(x, norm), eps, *_arrays(injection, z))
-        torch.mm(z, maps[:d].t(), out=passing[at])
-        torch.mm(z, maps[d:].t(), out=products)
+        torch.mm(z, maps.t(), out=products)
         if not fresh:
             torch.mm(edges if first else edge_out, edge_map.t(), out=raw[at])
         kernels.forward(
-            *_arrays(x, products, passing[at], _with_shared(biases, edges, edge_map) if fresh else biases),
+            *_arrays(x, products, _with_shared(biases, edges, edge_map) if fresh else biases),
             *_arrays(start, source, order, initial, out_norm), out_eps, as_array(edge_norm), edge_eps, fresh,
-            *_arrays(raw[at], edge_out, totals[at], out), chunk_count(n),
+            *_arrays(passing[at], raw[at], edge_out, totals[at], out), chunk_count(n),
         )  # fmt: skip
         x = out
     if not keep:
@@ -125,7 +123,6 @@ def _loop_backward(
     """Return the gradients of state, injection, norm, edges, initial edges, maps, edge map and the other norms."""
     n, d = state.shape
     turns, count, chunks = raw.size(0), raw.size(1), chunk_count(n)
-    kernels = gated_gcn_kernels(state.dtype == torch.float32)
     out_row = order.index_select(0, out_edge)
     grad = grad_out.clone(memory_format=torch.contiguous_format)
     grad_edge = state.new_empty(0, d) if grad_edge_out is None else grad_edge_out.contiguous()
@@ -204,14 +201,11 @@ def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> 
 def _differentiate(
     ctx: Any, grad_out: Tensor | None, grad_edge_out: Tensor | None, *unused: Tensor | None
 ) -> tuple[Tensor | None, ...]:
-    state, needs_edges, needs_initial = ctx.saved_tensors[0], ctx.needs_input_grad[3], ctx.needs_input_grad[4]
+    saved = ctx.saved_tensors  # once: checkpointing hands them out a single time
+    needs_edges, needs_initial = ctx.needs_input_grad[3:5]
+    grad_out = torch.zeros_like(saved[0]) if grad_out is None else grad_out
     grads: list[Tensor | None] = _loop_backward(
-        torch.zeros_like(state) if grad_out is None else grad_out,
-        grad_edge_out,
-        *ctx.saved_tensors,
-        *ctx.options,
-        needs_edges,
-        needs_initial,
+        grad_out, grad_edge_out, *saved, *ctx.options, needs_edges, needs_initial
     )
     grads[3] = grads[3] if needs_edges else None
     grads[4] = grads[4] if needs_initial else None

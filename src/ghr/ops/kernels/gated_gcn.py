@@ -5,31 +5,24 @@ products: those of the three maps into an edge as one, that of the content that 
 """
 
 from collections.abc import Callable
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numba import prange
+from numba import prange, types
+from numba.extending import overload
 
-from ghr.jit import inlined, parallel
+from ghr.jit import FAST, parallel
 from ghr.ops.kernels.types import Array
 
 OPEN = 1e-6  # added to the sum of a node's gates
 PASSING, OWN, RAW, OUT_NORM, EDGE_NORM = range(5)  # rows of the sums over all nodes: three biases and two norms
 
 
-class GatedGCNKernels(NamedTuple):
-    """The parallel passes of an update, those of the forward pass first."""
-
-    normalise: Callable[..., None]
-    forward: Callable[..., None]
-    backward_targets: Callable[..., None]
-    backward_sources: Callable[..., None]
-    backward_norm: Callable[..., None]
-    edge_states: Callable[..., None]
+def logistic(x: Any) -> Any:
+    """Return 1 / (1 + exp(-x)); inside kernels alone, where the type of x decides how."""
+    raise NotImplementedError
 
 
-@inlined
 def logistic32(x: Any) -> Any:
     """Return 1 / (1 + exp(-x)), with Cephes' polynomial for the exponential, so that loops vectorise (2e-7 relative).
 
@@ -49,10 +42,14 @@ def logistic32(x: Any) -> Any:
     return np.divide(one, one + p * power)
 
 
-@inlined
 def logistic64(x: Any) -> Any:
     """Return 1 / (1 + exp(-x))."""
     return np.divide(1.0, 1.0 + np.exp(-x))
+
+
+@overload(logistic, jit_options={"fastmath": FAST, "forceinline": True})
+def _logistic_of(x: Any) -> Callable[[Any], Any]:
+    return logistic32 if x == types.float32 else logistic64
 
 
 @parallel
@@ -135,164 +132,160 @@ def backward_norm(
                 grad_injection[i, j] += grad_z[i, j]
 
 
-@cache
-def gated_gcn_kernels(single: bool) -> GatedGCNKernels:
-    """Return the kernels for 32- or 64-bit numbers; they are compiled on their first call."""
-    logistic = logistic32 if single else logistic64
-
-    @parallel
-    def forward(
-        x: Array,
-        products: Array,
-        passing: Array,
-        bias: Array,
-        start: Array,
-        source: Array,
-        order: Array,
-        initial: Array,
-        norm_weight: Array,
-        norm_eps: float,
-        edge_weight: Array,
-        edge_eps: float,
-        fresh: bool,
-        raw: Array,
-        edge_state: Array,
-        total: Array,
-        out: Array,
-        chunks: int,
-    ) -> None:
-        """Fill what follows the products; `raw` holds the product of the edges, or is `fresh` where they share it."""
-        rows, width = x.shape
-        alike = initial.shape[0] == 1
-        dtype = x.dtype.type
-        zero = dtype(0)
-        for chunk in prange(chunks):
-            opened, passed = np.empty(width, x.dtype), np.empty(width, x.dtype)
-            to = np.empty(width, x.dtype)
-            for i in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
-                for j in range(width):
-                    opened[j] = zero
-                    passed[j] = zero
-                for j in range(width):
-                    to[j] = products[i, width + j] + bias[2, j]
-                for e in range(start[i], start[i + 1]):
-                    near, row = source[e], order[e]
-                    square = zero
-                    if fresh:
-                        for j in range(width):
-                            value = to[j] + products[near, 2 * width + j]
-                            square += value * value
-                            raw[row, j] = value
-                    else:
-                        for j in range(width):
-                            value = raw[row, j] + to[j] + products[near, 2 * width + j]
-                            square += value * value
-                            raw[row, j] = value
-                    for j in range(width):
-                        gate = logistic(raw[row, j])
-                        opened[j] += gate
-                        passed[j] += gate * passing[near, j]
-                    inverse = dtype(1 / np.sqrt(square / width + edge_eps))
-                    again = 0 if alike else row
-                    for j in range(width):
-                        edge_state[row, j] = max(raw[row, j] * inverse * edge_weight[j], zero) + initial[again, j]
+@parallel
+def forward(
+    x: Array,
+    products: Array,
+    bias: Array,
+    start: Array,
+    source: Array,
+    order: Array,
+    initial: Array,
+    norm_weight: Array,
+    norm_eps: float,
+    edge_weight: Array,
+    edge_eps: float,
+    fresh: bool,
+    passing: Array,
+    raw: Array,
+    edge_state: Array,
+    total: Array,
+    out: Array,
+    chunks: int,
+) -> None:
+    """Fill what follows from the products: B, A, D, E of nodes side by side, C of edges in `raw` unless `fresh`."""
+    rows, width = x.shape
+    alike = initial.shape[0] == 1
+    dtype = x.dtype.type
+    zero = dtype(0)
+    for chunk in prange(chunks):
+        opened, passed = np.empty(width, x.dtype), np.empty(width, x.dtype)
+        to = np.empty(width, x.dtype)
+        for i in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
+            for j in range(width):
+                opened[j] = zero
+                passed[j] = zero
+            for j in range(width):
+                to[j] = products[i, 2 * width + j] + bias[2, j]
+            for j in range(width):
+                passing[i, j] = products[i, j]
+            for e in range(start[i], start[i + 1]):
+                near, row = source[e], order[e]
                 square = zero
+                if fresh:
+                    for j in range(width):
+                        value = to[j] + products[near, 3 * width + j]
+                        square += value * value
+                        raw[row, j] = value
+                else:
+                    for j in range(width):
+                        value = raw[row, j] + to[j] + products[near, 3 * width + j]
+                        square += value * value
+                        raw[row, j] = value
                 for j in range(width):
-                    passed[j] = np.divide(passed[j] + bias[0, j] * opened[j], opened[j] + dtype(OPEN))
+                    gate = logistic(raw[row, j])
+                    opened[j] += gate
+                    passed[j] += gate * products[near, j]
+                inverse = dtype(1 / np.sqrt(square / width + edge_eps))
+                again = 0 if alike else row
                 for j in range(width):
-                    value = products[i, j] + bias[1, j] + passed[j]
-                    square += value * value
-                    total[i, j] = value
-                inverse = dtype(1 / np.sqrt(square / width + norm_eps))
-                for j in range(width):
-                    out[i, j] = x[i, j] + max(total[i, j] * inverse * norm_weight[j], zero)
+                    edge_state[row, j] = max(raw[row, j] * inverse * edge_weight[j], zero) + initial[again, j]
+            square = zero
+            for j in range(width):
+                passed[j] = np.divide(passed[j] + bias[0, j] * opened[j], opened[j] + dtype(OPEN))
+            for j in range(width):
+                value = products[i, width + j] + bias[1, j] + passed[j]
+                square += value * value
+                total[i, j] = value
+            inverse = dtype(1 / np.sqrt(square / width + norm_eps))
+            for j in range(width):
+                out[i, j] = x[i, j] + max(total[i, j] * inverse * norm_weight[j], zero)
 
-    @parallel
-    def backward_targets(
-        grad: Array,
-        total: Array,
-        passing: Array,
-        bias: Array,
-        raw: Array,
-        start: Array,
-        source: Array,
-        order: Array,
-        norm_weight: Array,
-        norm_eps: float,
-        edge_weight: Array,
-        edge_eps: float,
-        grad_edges: Array,
-        gates: Array,
-        pull: Array,
-        grad_raw: Array,
-        grad_products: Array,
-        sums: Array,
-        chunks: int,
-    ) -> None:
-        """Go from the gradient of new nodes (and new edges, if they have one) back to the products at the targets."""
-        rows, width = grad.shape
-        dtype = grad.dtype.type
-        from_edges = grad_edges.shape[0] > 0
-        zero, one = dtype(0), dtype(1)
-        for chunk in prange(chunks):
-            opened, mean = np.empty(width, grad.dtype), np.empty(width, grad.dtype)
-            back, arrived = np.empty(width, grad.dtype), np.empty(width, grad.dtype)
-            edge = np.empty(width, grad.dtype)
-            for i in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
-                square, dot = zero, zero
-                for j in range(width):
-                    back[j] = grad[i, j] if total[i, j] * norm_weight[j] > zero else zero
-                    square += total[i, j] * total[i, j]
-                    dot += back[j] * norm_weight[j] * total[i, j]
-                inverse = dtype(1 / np.sqrt(square / width + norm_eps))
-                bend = inverse * inverse * inverse * dot / dtype(width)
-                for j in range(width):
-                    sums[chunk, OUT_NORM, j] += back[j] * total[i, j] * inverse
-                for j in range(width):
-                    back[j] = inverse * norm_weight[j] * back[j] - bend * total[i, j]
-                    grad_products[i, width + j] = back[j]
-                for j in range(width):
-                    sums[chunk, OWN, j] += back[j]
-                for j in range(width):
-                    opened[j] = zero
-                    mean[j] = zero
-                    arrived[j] = zero
-                for e in range(start[i], start[i + 1]):
-                    near, row = source[e], order[e]
-                    for j in range(width):
-                        gates[row, j] = logistic(raw[row, j])
-                    for j in range(width):
-                        opened[j] += gates[row, j]
-                        mean[j] += gates[row, j] * passing[near, j]
-                for j in range(width):
-                    part = np.divide(one, opened[j] + dtype(OPEN))
-                    mean[j] = (mean[j] + bias[0, j] * opened[j]) * part - bias[0, j]
-                    back[j] *= part
-                for j in range(width):
-                    pull[i, j] = back[j]
-                    sums[chunk, PASSING, j] += back[j] * opened[j]
-                for e in range(start[i], start[i + 1]):
-                    near, row = source[e], order[e]
-                    for j in range(width):
-                        gate = gates[row, j]
-                        edge[j] = back[j] * (passing[near, j] - mean[j]) * gate * (one - gate)
-                    if from_edges:
-                        square, dot = zero, zero
-                        for j in range(width):
-                            value = grad_edges[row, j] if raw[row, j] * edge_weight[j] > zero else zero
-                            square += raw[row, j] * raw[row, j]
-                            dot += value * edge_weight[j] * raw[row, j]
-                        inverse = dtype(1 / np.sqrt(square / width + edge_eps))
-                        bend = inverse * inverse * inverse * dot / dtype(width)
-                        for j in range(width):
-                            value = grad_edges[row, j] * inverse if raw[row, j] * edge_weight[j] > zero else zero
-                            sums[chunk, EDGE_NORM, j] += value * raw[row, j]
-                            edge[j] += value * edge_weight[j] - bend * raw[row, j]
-                    for j in range(width):
-                        arrived[j] += edge[j]
-                        grad_raw[row, j] = edge[j]
-                for j in range(width):
-                    grad_products[i, 2 * width + j] = arrived[j]
-                    sums[chunk, RAW, j] += arrived[j]
 
-    return GatedGCNKernels(normalise, forward, backward_targets, backward_sources, backward_norm, edge_states)
+@parallel
+def backward_targets(
+    grad: Array,
+    total: Array,
+    passing: Array,
+    bias: Array,
+    raw: Array,
+    start: Array,
+    source: Array,
+    order: Array,
+    norm_weight: Array,
+    norm_eps: float,
+    edge_weight: Array,
+    edge_eps: float,
+    grad_edges: Array,
+    gates: Array,
+    pull: Array,
+    grad_raw: Array,
+    grad_products: Array,
+    sums: Array,
+    chunks: int,
+) -> None:
+    """Go from the gradient of new nodes (and new edges, if they have one) back to the products at the targets."""
+    rows, width = grad.shape
+    dtype = grad.dtype.type
+    from_edges = grad_edges.shape[0] > 0
+    zero, one = dtype(0), dtype(1)
+    for chunk in prange(chunks):
+        opened, mean = np.empty(width, grad.dtype), np.empty(width, grad.dtype)
+        back, arrived = np.empty(width, grad.dtype), np.empty(width, grad.dtype)
+        edge = np.empty(width, grad.dtype)
+        for i in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
+            square, dot = zero, zero
+            for j in range(width):
+                back[j] = grad[i, j] if total[i, j] * norm_weight[j] > zero else zero
+                square += total[i, j] * total[i, j]
+                dot += back[j] * norm_weight[j] * total[i, j]
+            inverse = dtype(1 / np.sqrt(square / width + norm_eps))
+            bend = inverse * inverse * inverse * dot / dtype(width)
+            for j in range(width):
+                sums[chunk, OUT_NORM, j] += back[j] * total[i, j] * inverse
+            for j in range(width):
+                back[j] = inverse * norm_weight[j] * back[j] - bend * total[i, j]
+                grad_products[i, width + j] = back[j]
+            for j in range(width):
+                sums[chunk, OWN, j] += back[j]
+            for j in range(width):
+                opened[j] = zero
+                mean[j] = zero
+                arrived[j] = zero
+            for e in range(start[i], start[i + 1]):
+                near, row = source[e], order[e]
+                for j in range(width):
+                    gates[row, j] = logistic(raw[row, j])
+                for j in range(width):
+                    opened[j] += gates[row, j]
+                    mean[j] += gates[row, j] * passing[near, j]
+            for j in range(width):
+                part = np.divide(one, opened[j] + dtype(OPEN))
+                mean[j] = (mean[j] + bias[0, j] * opened[j]) * part - bias[0, j]
+                back[j] *= part
+            for j in range(width):
+                pull[i, j] = back[j]
+                sums[chunk, PASSING, j] += back[j] * opened[j]
+            for e in range(start[i], start[i + 1]):
+                near, row = source[e], order[e]
+                for j in range(width):
+                    gate = gates[row, j]
+                    edge[j] = back[j] * (passing[near, j] - mean[j]) * gate * (one - gate)
+                if from_edges:
+                    square, dot = zero, zero
+                    for j in range(width):
+                        value = grad_edges[row, j] if raw[row, j] * edge_weight[j] > zero else zero
+                        square += raw[row, j] * raw[row, j]
+                        dot += value * edge_weight[j] * raw[row, j]
+                    inverse = dtype(1 / np.sqrt(square / width + edge_eps))
+                    bend = inverse * inverse * inverse * dot / dtype(width)
+                    for j in range(width):
+                        value = grad_edges[row, j] * inverse if raw[row, j] * edge_weight[j] > zero else zero
+                        sums[chunk, EDGE_NORM, j] += value * raw[row, j]
+                        edge[j] += value * edge_weight[j] - bend * raw[row, j]
+                for j in range(width):
+                    arrived[j] += edge[j]
+                    grad_raw[row, j] = edge[j]
+            for j in range(width):
+                grad_products[i, 2 * width + j] = arrived[j]
+                sums[chunk, RAW, j] += arrived[j]

@@ -22,10 +22,10 @@ from ghr.ops.kernels.types import Array
 @parallel
 def normalise(x: Array, weight: Array, eps: float, injection: Array, edge: Array, z: Array, r: Array) -> None:
     """Fill z = RMSNorm(x) + injection and, where all edges share one feature, r = relu(z + edge)."""
-    width = x.shape[1]
+    width, zero = x.shape[1], x.dtype.type(0)
     shared = r.shape[0] > 0
     for i in prange(x.shape[0]):
-        square = x[i, 0] * 0
+        square = zero
         for j in range(width):
             square += x[i, j] * x[i, j]
         inverse = weight.dtype.type(1 / np.sqrt(square / width + eps))
@@ -33,7 +33,7 @@ def normalise(x: Array, weight: Array, eps: float, injection: Array, edge: Array
             z[i, j] = x[i, j] * inverse * weight[j] + injection[i, j]
         if shared:
             for j in range(width):
-                r[i, j] = max(z[i, j] + edge[0, j], 0)
+                r[i, j] = max(z[i, j] + edge[0, j], zero)
 
 
 @inlined
@@ -41,7 +41,7 @@ def _aggregate(
     first: int, count: int, width: int, z: Array, r: Array, edges: Array, start: Array, source: Array, scale: Any,
     m: Array,
 ) -> None:
-    shared = r.shape[0] > 0
+    shared, zero = r.shape[0] > 0, z.dtype.type(0)
     for i in range(count):
         node = first + i
         for j in range(width):
@@ -52,7 +52,7 @@ def _aggregate(
             for e in range(start[node], start[node + 1]):
                 near = source[e]
                 for j in range(width):
-                    m[i, j] += max(z[near, j] + edges[e, j], 0)
+                    m[i, j] += max(z[near, j] + edges[e, j], zero)
 
 
 @parallel
@@ -98,7 +98,7 @@ def _forward(
     begin: int, end: int, x: Array, z: Array, r: Array, edges: Array, start: Array, source: Array, scale: Any,
     up: Array, up_bias: Array, down: Array, down_bias: Array, gated: bool, out: Array,
 ) -> None:
-    width, half, wide = x.shape[1], down.shape[0], up.shape[1]
+    width, half, wide, zero = x.shape[1], down.shape[0], up.shape[1], x.dtype.type(0)
     m, o = np.empty((ROWS, width), x.dtype), np.empty((ROWS, width), x.dtype)
     u, g = np.empty((ROWS, half), x.dtype), np.empty((ROWS, half), x.dtype)
     sig, bits = np.empty(ROWS * half, x.dtype), np.empty(ROWS * half, np.int32)
@@ -114,7 +114,7 @@ def _forward(
                 flat_u[j] *= flat_g[j] * sig[j]
         else:
             for j in range(count * half):
-                flat_u[j] = max(flat_u[j], 0)
+                flat_u[j] = max(flat_u[j], zero)
         product(u, down, 0, width, down_bias, 0, 0, o, count, half, width)
         for i in range(count):
             for j in range(width):
@@ -128,6 +128,7 @@ def _backward_nodes(
     grad_up: Array, grad_up_bias: Array, grad_down: Array, grad_down_bias: Array, grad_scale: Array,
 ) -> None:
     width, half, wide = x.shape[1], down_back.shape[1], up.shape[1]
+    zero, one = x.dtype.type(0), x.dtype.type(1)  # a plain 0 or 1 would lift the arithmetic to 64 bits
     m, dm = np.empty((ROWS, width), x.dtype), np.empty((ROWS, width), x.dtype)
     u, g = np.empty((ROWS, half), x.dtype), np.empty((ROWS, half), x.dtype)
     s, ds = np.empty((ROWS, half), x.dtype), np.empty((ROWS, half), x.dtype)
@@ -149,12 +150,12 @@ def _backward_nodes(
                 content, swish = flat_u[j], flat_g[j] * sig[j]
                 flat_s[j] = swish * content
                 flat_u[j] = flat_ds[j] * swish
-                flat_g[j] = flat_ds[j] * content * (sig[j] + swish * (1 - sig[j]))
+                flat_g[j] = flat_ds[j] * content * (sig[j] + swish * (one - sig[j]))
             add_outer(m, g, grad_up, 0, wide, count, width, half)
         else:
             for j in range(count * half):
-                flat_s[j] = max(flat_u[j], 0)
-                flat_u[j] = flat_ds[j] if flat_u[j] > 0 else 0
+                flat_s[j] = max(flat_u[j], zero)
+                flat_u[j] = flat_ds[j] if flat_u[j] > zero else zero
             for i in range(count):
                 for j in range(half):
                     grad_up_bias[j] += u[i, j]
@@ -177,26 +178,26 @@ def _backward_edges(
     shared: bool, out_start: Array, out_target: Array, out_edge: Array, scale: Any, grad_m: Array,
     grad: Array, grad_injection: Array, grad_edges: Array, grad_weight: Array,
 ) -> None:
-    width = x.shape[1]
+    width, zero = x.shape[1], x.dtype.type(0)
     total, back = np.empty(width, x.dtype), np.empty((1, width), x.dtype)
     for i in range(begin, end):
         for j in range(width):
             total[j] = scale * grad_m[i, j]
-            back[0, j] = 0
+            back[0, j] = zero
         if shared:
             add_rows(grad_m, out_target, out_start[i], out_start[i + 1], back, 0, width)
             for j in range(width):
-                value = back[0, j] if z[i, j] + edges[0, j] > 0 else 0
+                value = back[0, j] if z[i, j] + edges[0, j] > zero else zero
                 total[j] += value
                 grad_edges[chunk, j] += value
         else:
             for e in range(out_start[i], out_start[i + 1]):
                 far, edge = out_target[e], out_edge[e]
                 for j in range(width):
-                    value = grad_m[far, j] if z[i, j] + edges[edge, j] > 0 else 0
+                    value = grad_m[far, j] if z[i, j] + edges[edge, j] > zero else zero
                     total[j] += value
                     grad_edges[edge, j] += value
-        square, dot = x[i, 0] * 0, x[i, 0] * 0
+        square, dot = zero, zero
         for j in range(width):
             grad_injection[i, j] += total[j]
             square += x[i, j] * x[i, j]
