@@ -46,7 +46,7 @@ def _draw_errors(axes: Any, errors: Mapping[str, Mapping[str, Any]], in_range: i
         axes.plot(distances, [error["by_distance"][str(d)]["mae"] for d in distances], "o-", color=colour, label=name)
     axes.axvspan(in_range + 0.5, distances[-1] + 0.5, color="0.93", zorder=0)
     middle = (in_range + distances[-1] + 1) / 2
-    axes.text(middle, 0.02, "not seen\nin training", transform=axes.get_xaxis_transform(), ha="center", color="0.4")
+    axes.text(middle, 1.02, "not seen in training", transform=axes.get_xaxis_transform(), ha="center", color="0.4")
     axes.set(xlabel="true distance (hops)", ylabel="mean absolute error (hops)", xlim=(-0.5, distances[-1] + 0.5))
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
