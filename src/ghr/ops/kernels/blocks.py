@@ -1,11 +1,11 @@
 """Dense products, sums of rows and the logistic function, on blocks of rows that stay in the first-level cache.
 
-numba's cache on disk looks at a kernel's own file only: after a change here, touch the files that use it.
+numba's cache on disk looks at a kernel's own file only: after a change here, in `tile` or in `logistic`, touch the
+files that use it.
 """
 
-import numpy as np
-
 from ghr.jit import called, inlined
+from ghr.ops.kernels.logistic import logistic
 from ghr.ops.kernels.tile import BYTES, tile_4x1, tile_4x2
 from ghr.ops.kernels.types import Array
 
@@ -72,23 +72,7 @@ def add_rows(x: Array, index: Array, first: int, last: int, out: Array, row: int
 
 
 @called
-def sigmoid(x: Array, out: Array, bits: Array, size: int) -> None:
-    """out = 1 / (1 + exp(-x)) for flat arrays; in 32 bits with an exponential that vectorises (Cephes' polynomial)."""
-    if x.itemsize == 4:
-        powers = bits.view(np.float32)
-        for j in range(size):
-            v = min(max(-x[j], np.float32(-87.0)), np.float32(88.0))
-            n = np.floor(v * np.float32(1.44269504) + np.float32(0.5))
-            bits[j] = (np.int32(n) + np.int32(127)) << np.int32(23)
-            f = v - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
-            p = np.float32(1.9875691500e-4) * f + np.float32(1.3981999507e-3)
-            p = p * f + np.float32(8.3334519073e-3)
-            p = p * f + np.float32(4.1665795894e-2)
-            p = p * f + np.float32(1.6666665459e-1)
-            p = p * f + np.float32(5.0000001201e-1)
-            out[j] = p * f * f + f + np.float32(1.0)
-        for j in range(size):
-            out[j] = np.float32(1.0) / (np.float32(1.0) + out[j] * powers[j])
-    else:
-        for j in range(size):
-            out[j] = 1.0 / (1.0 + np.exp(-x[j]))
+def sigmoid(x: Array, out: Array, size: int) -> None:
+    """out = 1 / (1 + exp(-x)) on flat arrays."""
+    for j in range(size):
+        out[j] = logistic(x[j])

@@ -101,7 +101,7 @@ def _forward(
     width, half, wide, zero = x.shape[1], down.shape[0], up.shape[1], x.dtype.type(0)
     m, o = np.empty((ROWS, width), x.dtype), np.empty((ROWS, width), x.dtype)
     u, g = np.empty((ROWS, half), x.dtype), np.empty((ROWS, half), x.dtype)
-    sig, bits = np.empty(ROWS * half, x.dtype), np.empty(ROWS * half, np.int32)
+    sig = np.empty(ROWS * half, x.dtype)
     flat_u, flat_g = u.reshape(-1), g.reshape(-1)
     for first in range(begin, end, ROWS):
         count = min(ROWS, end - first)
@@ -109,7 +109,7 @@ def _forward(
         product(m, up, wide - half, wide, up_bias, wide - half, 0, u, count, width, half)
         if gated:
             product(m, up, 0, wide, up_bias, 0, 0, g, count, width, half)
-            sigmoid(flat_g, sig, bits, count * half)
+            sigmoid(flat_g, sig, count * half)
             for j in range(count * half):
                 flat_u[j] *= flat_g[j] * sig[j]
         else:
@@ -133,7 +133,7 @@ def _backward_nodes(
     u, g = np.empty((ROWS, half), x.dtype), np.empty((ROWS, half), x.dtype)
     s, ds = np.empty((ROWS, half), x.dtype), np.empty((ROWS, half), x.dtype)
     back = np.empty((ROWS, width), x.dtype)
-    sig, bits = np.empty(ROWS * half, x.dtype), np.empty(ROWS * half, np.int32)
+    sig = np.empty(ROWS * half, x.dtype)
     flat_u, flat_g, flat_s, flat_ds = u.reshape(-1), g.reshape(-1), s.reshape(-1), ds.reshape(-1)
     for first in range(begin, end, ROWS):
         count = min(ROWS, end - first)
@@ -145,7 +145,7 @@ def _backward_nodes(
         product(m, up, wide - half, wide, up_bias, wide - half, 0, u, count, width, half)
         if gated:  # g and u become their own gradients
             product(m, up, 0, wide, up_bias, 0, 0, g, count, width, half)
-            sigmoid(flat_g, sig, bits, count * half)
+            sigmoid(flat_g, sig, count * half)
             for j in range(count * half):
                 content, swish = flat_u[j], flat_g[j] * sig[j]
                 flat_s[j] = swish * content
