@@ -7,6 +7,7 @@ from cases import hierarchy, relative_error
 from ghr import GHR, ops
 from ghr.nn import GINE, GatedGINE
 from ghr.nn.conv.base import Edges
+from ghr.ops.gine import GROUP
 from ghr.testing import random_graph
 
 BOUND = {torch.float32: 1e-4, torch.float64: 1e-10}
@@ -26,12 +27,17 @@ def case(kind, channels, dtype, shared, *, nodes=45, pairs=90, seed=0):
     return conv, norm, state, injection, edge_index, edges
 
 
-def run(backend, conv, norm, state, injection, edge_index, edges, turns):
-    """The state after some updates and all gradients, on one backend."""
+def run_forward(backend, conv, norm, state, injection, edge_index, edges, turns):
+    """The state after some updates, on one backend."""
     with ops.using(backend):
         prepared = conv.prepare(edge_index, edges, state.size(0))
         assert (prepared.neighbours is not None) == (backend == "numba")
-        out, _ = conv.iterate(norm, state, injection, prepared, turns)
+        return conv.iterate(norm, state, injection, prepared, turns)[0]
+
+
+def run(backend, conv, norm, state, injection, edge_index, edges, turns):
+    """The state after some updates and all gradients, on one backend."""
+    out = run_forward(backend, conv, norm, state, injection, edge_index, edges, turns)
     weight = torch.linspace(-1, 2, out.numel(), dtype=out.dtype).view_as(out)
     leaves = [state, injection, edges, *norm.parameters(), *conv.parameters()]
     return [out, *torch.autograd.grad((out * weight).sum(), leaves, allow_unused=True)]
@@ -53,6 +59,23 @@ def test_sizes_that_do_not_fill_a_block(kind, nodes, pairs):
     given = case(kind, 6, torch.float64, True, nodes=nodes, pairs=pairs)
     for ours, theirs in zip(run("numba", *given, 2), run("torch", *given, 2), strict=True):
         assert relative_error(ours, theirs) <= 1e-10
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("graphs", [1, 5])
+def test_several_parts_of_one_graph_and_of_a_batch(graphs, shared):
+    conv, norm, state, injection, _, _ = case(GatedGINE, 6, torch.float64, True, nodes=1300)
+    size = 1300 // graphs
+    edge_index = torch.cat([random_graph(size, 3 * size, seed=k).edge_index + k * size for k in range(graphs)], dim=1)
+    assert ops.sort_edges(edge_index, 1300).alone.item() is (graphs > 1)
+    edges = torch.randn(1 if shared else edge_index.size(1), 6, dtype=torch.float64, requires_grad=True)
+    given = (conv, norm, state, injection, edge_index, edges)
+    turns = GROUP + 3  # more than the gradients of edges are added up over at once
+    for ours, theirs in zip(run("numba", *given, turns), run("torch", *given, turns), strict=True):
+        assert relative_error(ours, theirs) <= 1e-10
+    with torch.no_grad():  # inference keeps no states between
+        both = [run_forward(backend, *given, turns) for backend in ("numba", "torch")]
+    assert relative_error(*both) <= 1e-10
 
 
 def test_self_loops_repeats_and_one_way_edges():

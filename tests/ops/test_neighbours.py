@@ -1,8 +1,12 @@
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch_geometric.data import Batch
 
 from ghr import ops
+from ghr.ops.kernels.segments import separate_parts
+from ghr.testing import random_graph
 
 
 @given(st.integers(1, 9), st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=30))
@@ -24,3 +28,32 @@ def test_members_are_listed_by_cluster():
     members = ops.sort_members(torch.tensor([2, 0, 2, 3]), 5)
     assert members.start.tolist() == [0, 1, 1, 3, 4, 4]
     assert members.member.tolist() == [1, 0, 2, 3]
+
+
+@given(st.integers(1, 30), st.lists(st.tuples(st.integers(0, 29), st.integers(-3, 3)), max_size=20), st.integers(1, 4))
+def test_parts_are_as_small_as_edges_allow(num_nodes, pairs, least):
+    pairs = [(u % num_nodes, min(max(u % num_nodes + step, 0), num_nodes - 1)) for u, step in pairs]
+    edges = torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T.contiguous()
+    given_ = ops.sort_edges(edges, num_nodes)
+    arrays = (given_.start, given_.source, given_.out_start, given_.out_target)
+    parts = separate_parts(*(array.numpy() for array in arrays), least).tolist()
+    free = [cut for cut in range(1, num_nodes) if all(max(pair) < cut or min(pair) >= cut for pair in pairs)]
+    expected = [0]
+    for cut in free:
+        if cut - expected[-1] >= least and num_nodes - cut >= least:
+            expected.append(cut)
+    assert parts == [*expected, num_nodes]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "alone"), [([300] * 5, True), ([1500], False), ([400, 1600], False), ([40] * 3, True)]
+)
+def test_graphs_of_a_batch_are_shared_out_whole(sizes, alone):
+    batch = Batch.from_data_list([random_graph(size, 4 * size, seed=size) for size in sizes])
+    neighbours = ops.sort_edges(batch.edge_index, sum(sizes))
+    assert neighbours.alone.item() is alone
+    assert neighbours.parts[0] == 0
+    assert neighbours.parts[-1] == sum(sizes)
+    assert (neighbours.parts.diff() > 0).all()
+    if alone:
+        assert set(neighbours.parts.tolist()) <= set(batch.ptr.tolist())

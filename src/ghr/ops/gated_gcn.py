@@ -57,7 +57,7 @@ def gated_gcn_loop(
     given = (state, injection.expand_as(state), norm[0], edges, initial, *maps, *edge_map, out_norm[0], edge_norm[0])
     keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in given)
     out: tuple[Tensor, ...] = _loop(
-        *[tensor.contiguous() for tensor in given], *neighbours, norm[1], out_norm[1], edge_norm[1], turns, keep
+        *[tensor.contiguous() for tensor in given], *neighbours[:6], norm[1], out_norm[1], edge_norm[1], turns, keep
     )
     return out[0], out[1]
 

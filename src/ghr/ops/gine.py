@@ -6,9 +6,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ghr.ops.buffers import buffers
 from ghr.ops.kernels import gine as kernels
-from ghr.ops.kernels.types import chunk_count
+from ghr.ops.kernels.masks import mask_width
 from ghr.ops.neighbours import Neighbours, as_array
+
+GROUP = 8  # updates whose gradients of the edges are added up together
 
 
 def gine_loop(
@@ -64,23 +67,18 @@ def _loop(
     state: Tensor, injection: Tensor, norm_weight: Tensor, edges: Tensor, epsilon: Tensor,
     up: Tensor, up_bias: Tensor, down: Tensor, down_bias: Tensor,
     start: Tensor, source: Tensor, order: Tensor, out_start: Tensor, out_target: Tensor, out_edge: Tensor,
-    norm_eps: float, turns: int, gated: bool, keep: bool,
+    parts: Tensor, alone: Tensor, norm_eps: float, turns: int, gated: bool, keep: bool,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the last state and, if asked to keep them, the states between."""
     n, d = state.shape
-    between = state.new_empty(turns - 1 if keep else 0, n, d)
-    last = state.new_empty(n, d)
-    spare = [state.new_empty(n, d) for _ in range(0 if keep else min(turns - 1, 2))]
-    outs = _numpy(*between) if keep else [as_array(spare[turn % 2]) for turn in range(turns - 1)]
-    weights = _numpy(up.t().contiguous(), up_bias, down.t().contiguous(), down_bias)
-    x, weight, inject, edge, starts, sources = _numpy(state, norm_weight, injection, edges, start, source)
-    z, r = np.empty_like(x), np.empty((n if edges.size(0) == 1 else 0, d), x.dtype)
-    scale = x.dtype.type(1 + epsilon.item())
-    for out in [*outs, as_array(last)]:
-        kernels.normalise(x, weight, norm_eps, inject, edge, z, r)
-        kernels.forward(x, z, r, edge, starts, sources, scale, *weights, gated, out, chunk_count(n))
-        x = out
-    return last, between
+    between, last = buffers.empty((turns - 1 if keep else min(turns - 1, 2), n, d), state), buffers.empty((n, d), state)
+    z, r = buffers.empty((n, d), state), buffers.empty((n if edges.size(0) == 1 else 0, d), state)
+    kernels.forward(
+        alone.item(), as_array(parts), turns, *_arrays(state, between, last, norm_weight), norm_eps,
+        *_arrays(injection, z, r, edges, start, source), _scale(epsilon),
+        *_arrays(up.t().contiguous(), up_bias, down.t().contiguous(), down_bias), gated,
+    )  # fmt: skip
+    return last, between if keep else state.new_empty(0, n, d)
 
 
 @_loop.register_fake
@@ -93,43 +91,39 @@ def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
 def _loop_backward(
     grad_out: Tensor, state: Tensor, between: Tensor, injection: Tensor, norm_weight: Tensor, edges: Tensor,
     epsilon: Tensor, up: Tensor, up_bias: Tensor, down: Tensor,
-    start: Tensor, source: Tensor, out_start: Tensor, out_target: Tensor, out_edge: Tensor,
-    norm_eps: float, gated: bool,
+    start: Tensor, source: Tensor, out_start: Tensor, out_target: Tensor, out_edge: Tensor, parts: Tensor,
+    alone: Tensor, norm_eps: float, gated: bool,
 ) -> list[Tensor]:  # fmt: skip
     """Return the gradients of state, injection, norm, edges, epsilon, and the two maps, recomputing every update."""
     n, d = state.shape
-    shared, chunks = edges.size(0) == 1, chunk_count(n)
     wide, half = up.size(0), down.size(1)
-    grad, grad_injection = grad_out.clone(memory_format=torch.contiguous_format), torch.zeros_like(state)
-    grad_edges = state.new_zeros(chunks if shared else edges.size(0), d)
+    shared, count, turns = edges.size(0) == 1, parts.numel() - 1, between.size(0) + 1
+    group = 1 if shared else min(turns, GROUP)
+    grad, grad_injection = buffers.empty((n, d), state).copy_(grad_out), buffers.empty((n, d), state)
+    z, r = buffers.empty((n, d), state), buffers.empty((n if shared else 0, d), state)
+    grad_m = buffers.empty((group, n, d), state)
+    bits = (0, 0) if shared else (edges.size(0), mask_width(d, state.element_size()))
+    masks = np.empty((group, *bits), np.uint8)
+    grad_edges = state.new_zeros(count, d) if shared else buffers.empty(tuple(edges.shape), state)
     shapes = ((d,), (d,), (d, wide), (wide,), (half, d), (d,))
-    parts = [state.new_zeros(chunks, *shape) for shape in shapes]  # every chunk of nodes sums into its own
-    grad_norm, grad_scale, grad_up, grad_up_bias, grad_down, grad_down_bias = parts
-
-    weights = _numpy(up.t().contiguous(), up_bias, up, down)
-    into_weights = _numpy(grad_up, grad_up_bias, grad_down, grad_down_bias, grad_scale)
-    into_states = _numpy(grad, grad_injection, grad_edges, grad_norm)
-    weight, inject, edge, starts, sources = _numpy(norm_weight, injection, edges, start, source)
-    leaving = _numpy(out_start, out_target, out_edge)
-    z, grad_m = np.empty_like(inject), np.empty_like(inject)
-    r, zeros = np.empty((n if shared else 0, d), z.dtype), np.zeros(max(wide, d), z.dtype)
-    scale = z.dtype.type(1 + epsilon.item())
-    for x in reversed(_numpy(state, *between)):
-        kernels.normalise(x, weight, norm_eps, inject, edge, z, r)
-        kernels.backward_nodes(
-            x, z, r, edge, starts, sources, scale, *weights, zeros, gated, into_states[0], grad_m, *into_weights, chunks
-        )
-        kernels.backward_edges(x, weight, norm_eps, z, edge, shared, *leaving, scale, grad_m, *into_states, chunks)
+    sums = [state.new_zeros(count, *shape) for shape in shapes]  # every part of the nodes sums into its own
+    kernels.backward(
+        alone.item(), as_array(parts), turns, *_arrays(state, between, norm_weight), norm_eps,
+        *_arrays(injection, z, r, edges, start, source, out_start, out_target, out_edge), _scale(epsilon),
+        *_arrays(up.t().contiguous(), up_bias, up, down, state.new_zeros(max(wide, d))), gated,
+        masks, *_arrays(grad_m, grad, grad_injection, grad_edges, *sums),
+    )  # fmt: skip
+    grad_norm, grad_scale, grad_up, grad_up_bias, grad_down, grad_down_bias = (each.sum(0) for each in sums)
     return [
         grad,
         grad_injection,
-        grad_norm.sum(0),
+        grad_norm,
         grad_edges.sum(0, keepdim=True) if shared else grad_edges,
         grad_scale.sum(),
-        grad_up.sum(0).t().contiguous(),
-        grad_up_bias.sum(0),
-        grad_down.sum(0).t().contiguous(),
-        grad_down_bias.sum(0),
+        grad_up.t().contiguous(),
+        grad_up_bias,
+        grad_down.t().contiguous(),
+        grad_down_bias,
     ]
 
 
@@ -143,22 +137,28 @@ def _(
 
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    (state, injection, norm_weight, edges, epsilon, up, up_bias, down, _, start, source, _, *out, eps, _, gated, _) = (
+    (state, injection, norm_weight, edges, epsilon, up, up_bias, down, _, start, source, _, *rest, eps, _, gated, _) = (
         inputs
     )
     ctx.save_for_backward(
-        state, output[1], injection, norm_weight, edges, epsilon, up, up_bias, down, start, source, *out
+        state, output[1], injection, norm_weight, edges, epsilon, up, up_bias, down, start, source, *rest
     )
     ctx.options = (eps, gated)
+    ctx.set_materialize_grads(False)  # nobody asks for gradients of the states between: zeros for them cost time
 
 
-def _differentiate(ctx: Any, grad_out: Tensor, grad_between: Tensor) -> tuple[Tensor | None, ...]:
-    grads = _loop_backward(grad_out, *ctx.saved_tensors, *ctx.options)
-    return (*grads, *[None] * 10)
+def _differentiate(ctx: Any, grad_out: Tensor | None, grad_between: Tensor | None) -> tuple[Tensor | None, ...]:
+    saved = ctx.saved_tensors
+    grads = _loop_backward(torch.zeros_like(saved[0]) if grad_out is None else grad_out, *saved, *ctx.options)
+    return (*grads, *[None] * 12)
 
 
 _loop.register_autograd(_differentiate, setup_context=_remember)
 
 
-def _numpy(*tensors: Tensor) -> list[Any]:
+def _arrays(*tensors: Tensor) -> list[Any]:
     return [as_array(tensor) for tensor in tensors]
+
+
+def _scale(epsilon: Tensor) -> Any:
+    return as_array(1 + epsilon)[()]

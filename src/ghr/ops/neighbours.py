@@ -2,11 +2,12 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from ghr.ops.kernels import segments
-from ghr.ops.kernels.types import Array
+from ghr.ops.kernels.types import PART, Array, chunk_count
 
 
 class Neighbours(NamedTuple):
@@ -19,6 +20,8 @@ class Neighbours(NamedTuple):
         out_start: Where the edges that leave each node start :math:`(N + 1)`.
         out_target: Node that each of those goes to :math:`(E)`.
         out_edge: Place of each of those among the arriving edges :math:`(E)`.
+        parts: Where parts of the nodes start that kernels share out among threads, and the number of nodes.
+        alone: Whether no edge leads from part to part, as between graphs of a batch; a single truth value.
     """
 
     start: Tensor
@@ -27,6 +30,8 @@ class Neighbours(NamedTuple):
     out_start: Tensor
     out_target: Tensor
     out_edge: Tensor
+    parts: Tensor
+    alone: Tensor
 
 
 class Members(NamedTuple):
@@ -47,7 +52,13 @@ def sort_edges(edge_index: Tensor, num_nodes: int) -> Neighbours:
     start, order = segments.sort_by(target, num_nodes)
     source, target = source[order], target[order]
     out_start, out_edge = segments.sort_by(source, num_nodes)
-    arrays = (start, source, order, out_start, target[out_edge], out_edge)
+    out_target = target[out_edge]
+    parts = segments.separate_parts(start, source, out_start, out_target, PART)
+    alone = num_nodes < 2 * PART or int(np.diff(parts).max(initial=0)) <= num_nodes // 4
+    if not alone:
+        chunks = chunk_count(num_nodes)
+        parts = np.arange(chunks + 1) * num_nodes // chunks
+    arrays = (start, source, order, out_start, out_target, out_edge, parts, np.array(alone))
     return Neighbours(*map(torch.from_numpy, arrays))
 
 

@@ -3,10 +3,12 @@
 Pooling rounds exactly as written: its gradient finds the members that attain a maximum by computing them again.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import prange
 
-from ghr.jit import compiled, parallel, parallel_exact
+from ghr.jit import compiled, inlined, parallel, parallel_exact
 from ghr.ops.kernels.types import Array
 
 MAX, SUM, MEAN = 0, 1, 2
@@ -28,12 +30,31 @@ def sort_by(key: Array, size: int) -> tuple[Array, Array]:
     return start, order
 
 
+@compiled
+def separate_parts(start: Array, source: Array, out_start: Array, out_target: Array, least: int) -> Array:
+    """Return where to cut the nodes into parts of at least so many, but across no edge; the end is the last cut."""
+    size = start.size - 1
+    cuts = np.empty(size // least + 2, np.int64)
+    cuts[0] = 0
+    count, reach = 1, 0
+    for i in range(size):
+        for e in range(start[i], start[i + 1]):
+            reach = max(reach, source[e])
+        for e in range(out_start[i], out_start[i + 1]):
+            reach = max(reach, out_target[e])
+        if reach <= i and i + 1 - cuts[count - 1] >= least and size - i > least:
+            cuts[count] = i + 1
+            count += 1
+    cuts[count] = size
+    return cuts[: count + 1]
+
+
 @parallel
 def inverse_norms(x: Array, eps: float, out: Array) -> None:
     """out_i = 1 / sqrt(mean_j x_ij^2 + eps)."""
     width = x.shape[1]
     for i in prange(x.shape[0]):
-        square = x[i, 0] * 0
+        square = x.dtype.type(0)
         for j in range(width):
             square += x[i, j] * x[i, j]
         out[i] = 1 / np.sqrt(square / width + eps)
@@ -47,7 +68,7 @@ def pool_normalised(
     width = x.shape[1]
     for c in prange(out.shape[0]):
         for j in range(width):
-            out[c, j] = 0
+            out[c, j] = x.dtype.type(0)
         for e in range(start[c], start[c + 1]):
             i = member[e]
             if reduce == MAX and e == start[c]:
@@ -73,31 +94,41 @@ def pool_normalised_backward(
 ) -> None:  # fmt: skip
     """Gradient of `pool_normalised`; members that attain a maximum together share its gradient in equal parts."""
     width, clusters = x.shape[1], out.shape[0]
+    zero, one = x.dtype.type(0), x.dtype.type(1)  # a plain 0 or 1 would lift the arithmetic to 64 bits
     for chunk in prange(chunks):
         share, back = np.empty(width, x.dtype), np.empty(width, x.dtype)
         for c in range(clusters * chunk // chunks, clusters * (chunk + 1) // chunks):
             count = start[c + 1] - start[c]
+            takers = x.dtype.type(max(count, 1) if reduce == MEAN else 1)
             for j in range(width):
-                share[j] = 0 if reduce == MAX else (max(count, 1) if reduce == MEAN else 1)
+                share[j] = zero if reduce == MAX else takers
             if reduce == MAX:
                 for e in range(start[c], start[c + 1]):
                     i = member[e]
                     for j in range(width):
-                        share[j] += 1 if x[i, j] * inverse[i] * weight[j] == out[c, j] else 0
+                        share[j] += one if x[i, j] * inverse[i] * weight[j] == out[c, j] else zero
             for j in range(width):
-                share[j] = grad_out[c, j] / share[j] if share[j] > 0 else 0
+                share[j] = grad_out[c, j] / share[j] if share[j] > zero else zero
             for e in range(start[c], start[c + 1]):
                 i = member[e]
-                dot = x[i, 0] * 0
                 for j in range(width):
-                    takes = reduce != MAX or x[i, j] * inverse[i] * weight[j] == out[c, j]
-                    back[j] = share[j] if takes else 0
-                for j in range(width):
-                    dot += back[j] * weight[j] * x[i, j]
-                pull = inverse[i] * inverse[i] * inverse[i] * dot / width
+                    back[j] = share[j]
+                if reduce == MAX:
+                    for j in range(width):
+                        back[j] = share[j] if x[i, j] * inverse[i] * weight[j] == out[c, j] else zero
+                dot = _dot(back, weight, x, i, width)
+                pull = inverse[i] * inverse[i] * inverse[i] * dot / x.dtype.type(width)
                 for j in range(width):
                     grad_weight[chunk, j] += back[j] * x[i, j] * inverse[i]
                     grad[i, j] = inverse[i] * weight[j] * back[j] - pull * x[i, j]
+
+
+@inlined
+def _dot(back: Array, weight: Array, x: Array, i: int, width: int) -> Any:
+    total = x.dtype.type(0)
+    for j in range(width):
+        total += back[j] * weight[j] * x[i, j]
+    return total
 
 
 @parallel
@@ -106,7 +137,7 @@ def segment_sum(x: Array, start: Array, member: Array, out: Array) -> None:
     width = x.shape[1]
     for c in prange(out.shape[0]):
         for j in range(width):
-            out[c, j] = 0
+            out[c, j] = x.dtype.type(0)
         for e in range(start[c], start[c + 1]):
             for j in range(width):
                 out[c, j] += x[member[e], j]
