@@ -114,16 +114,16 @@ def num_graphs_of(data: Data) -> int:
 
 
 def _finest(data: Data) -> Level:
-    if data.edge_index is None:
+    edge_index, edge_attr, x = data.edge_index, data.edge_attr, data.x
+    if edge_index is None:
         raise ValueError("The graph has no edge_index; give an empty tensor of shape (2, 0) if it has no edges.")
-    num_nodes = (data.num_nodes or 0) if data.x is None else data.x.size(0)
+    num_nodes = (data.num_nodes or 0) if x is None else x.size(0)
     batch = getattr(data, "batch", None)
     if batch is None:
-        batch = torch.zeros(num_nodes, dtype=torch.long, device=data.edge_index.device)
-    edge_attr = (
-        data.edge_attr.unsqueeze(1) if data.edge_attr is not None and data.edge_attr.dim() == 1 else data.edge_attr
-    )
-    return Level(data.edge_index, edge_attr, num_nodes, batch)
+        batch = torch.zeros(num_nodes, dtype=torch.long, device=edge_index.device)
+    if edge_attr is not None and edge_attr.dim() == 1:
+        edge_attr = edge_attr.unsqueeze(1)
+    return Level(edge_index, edge_attr, num_nodes, batch)
 
 
 def check_graph(data: Data) -> tuple[Level, ...]:
