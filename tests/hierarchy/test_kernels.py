@@ -1,6 +1,7 @@
 import numpy as np
 import torch
 from hypothesis import given
+from hypothesis import strategies as st
 from strategies import edge_lists
 
 from ghr.hierarchy import kernels
@@ -57,3 +58,19 @@ def test_quotient_names_the_coarse_edge_of_every_edge():
     coarse, became = kernels.quotient(*unpack(edges), np.array([0, 0, 1, 1]), 2)
     assert coarse.tolist() == [[0, 1], [1, 0]]
     assert became.tolist() == [-1, 0, 1, 0, -1]
+
+
+@given(st.lists(st.integers(-5, 25), min_size=1, max_size=20))
+def test_numbered_keeps_the_order_of_the_labels(labels):
+    number, count = kernels.numbered(np.array(labels))
+    values = sorted(set(labels))
+    assert count == len(values)
+    assert number.tolist() == [values.index(label) for label in labels]
+
+
+@given(st.lists(st.integers(-1, 6), max_size=20))
+def test_grouped_lists_the_members_of_every_group(groups):
+    member, start = kernels.grouped(np.array(groups, dtype=np.int64), 7)
+    found = [member[start[each] : start[each + 1]].tolist() for each in range(7)]
+    assert found == [[item for item, group in enumerate(groups) if group == each] for each in range(7)]
+    assert start[-1] == member.size

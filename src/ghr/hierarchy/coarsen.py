@@ -62,24 +62,23 @@ class Coarsen(BaseTransform):
             raise ValueError(f"The graph already has {data.num_levels} levels; coarsen the plain graph instead.")
         if getattr(data, "batch", None) is not None:
             raise ValueError("Coarsen takes one graph at a time; apply it before batching.")
-        check_graph(data)
         result = HierarchicalData.from_dict(data.to_dict())
         if data.x is None:
             result.num_nodes = data.num_nodes  # otherwise PyG would guess it from the largest node of an edge
+        (finest,) = check_graph(result)
         weight = self._edge_weight(data)
-        finest = result.levels[0]
         edges, num_nodes = finest.edge_index, finest.num_nodes
-        assignment = torch.arange(num_nodes, device=edges.device)  # of the finest nodes
-        became = torch.arange(edges.size(1), device=edges.device)  # of the finest edges; -1: inside a cluster
+        assignment = became = None  # of the finest nodes, and of the finest edges; -1: inside a cluster
         for _ in range(self.levels):
-            label, num_clusters = self._clusters(edges, num_nodes, weight)
-            edges, step = _quotient(edges, label, num_clusters)
+            label, num_nodes = self._clusters(edges, num_nodes, weight)
+            edges, step = _quotient(edges, label, num_nodes)
             if weight is not None:
-                weight = _reduce(weight, step, edges.size(1), "sum")
-            assignment, num_nodes = label[assignment], num_clusters
-            became = torch.where(became < 0, became, step[became]) if step.numel() else became
-            edge_attr = self._edge_attr(edges, assignment, num_clusters, finest.edge_attr, became)
-            result.append_level(label, num_clusters, edges, edge_attr)
+                weight = _merged(weight, step, edges.size(1))
+            assignment = label if assignment is None else label[assignment]
+            # The entry put at the end is where -1 points to.
+            became = step if became is None else torch.cat([step, step.new_tensor([-1])])[became]
+            edge_attr = self._edge_attr(edges, assignment, num_nodes, finest.edge_attr, became)
+            result.append_level(label, num_nodes, edges, edge_attr)
         return result
 
     def _clusters(self, edge_index: Tensor, num_nodes: int, weight: Tensor | None) -> tuple[Tensor, int]:
@@ -92,8 +91,8 @@ class Coarsen(BaseTransform):
             raise ValueError(
                 f"The partition must return one integer label per node, shape ({num_nodes},); got {shape}."
             )
-        values, label = torch.unique(label, return_inverse=True)
-        return label, values.numel()
+        number, num_clusters = kernels.numbered(label.long().cpu().numpy())
+        return _like(edge_index, number), num_clusters
 
     def _edge_weight(self, data: Data) -> Tensor | None:
         if not getattr(self.partition, "uses_edge_weight", False):
@@ -114,7 +113,11 @@ class Coarsen(BaseTransform):
 def _quotient(edge_index: Tensor, label: Tensor, num_clusters: int) -> tuple[Tensor, Tensor]:
     source, target = edge_index.cpu().numpy()
     edges, became = kernels.quotient(source, target, label.cpu().numpy(), num_clusters)
-    return torch.from_numpy(edges).to(edge_index.device), torch.from_numpy(became).to(edge_index.device)
+    return _like(edge_index, edges), _like(edge_index, became)
+
+
+def _like(tensor: Tensor, array: kernels.Ints) -> Tensor:
+    return torch.from_numpy(array).to(tensor.device)
 
 
 def _edge_rule(partition: Partition, edge_reduce: Any) -> Callable[..., Tensor | None]:
@@ -133,14 +136,13 @@ def _edge_rule(partition: Partition, edge_reduce: Any) -> Callable[..., Tensor |
         if attr is None:
             return None
         value = attr if attr.is_floating_point() else attr.to(torch.get_default_dtype())
-        return torch.cat([_reduce(value, became, edges.size(1), name) for name in names], dim=1)
+        order, starts = (_like(edges, array) for array in kernels.grouped(became.cpu().numpy(), edges.size(1)))
+        value = value.index_select(0, order)  # the edges that are merged side by side
+        return torch.cat([torch.segment_reduce(value, name, offsets=starts, unsafe=True) for name in names], dim=1)
 
     return reduced
 
 
-def _reduce(value: Tensor, became: Tensor, num_edges: int, reduce: Reduce) -> Tensor:
-    merged = became >= 0
-    value, became = value[merged], became[merged]
-    how = {"min": "amin", "max": "amax"}.get(reduce, reduce)
-    index = became.view(-1, *[1] * (value.dim() - 1)).expand_as(value)
-    return value.new_zeros(num_edges, *value.shape[1:]).scatter_reduce(0, index, value, how, include_self=False)
+def _merged(weight: Tensor, step: Tensor, num_edges: int) -> Tensor:
+    crossing = step >= 0
+    return weight.new_zeros(num_edges).index_add(0, step[crossing], weight[crossing])

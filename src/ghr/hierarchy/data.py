@@ -1,5 +1,6 @@
 """A graph together with its pooled copies, in the form that PyTorch Geometric batches."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,20 +114,23 @@ def num_graphs_of(data: Data) -> int:
 
 
 def _finest(data: Data) -> Level:
-    if data.edge_index is None:
+    edge_index, edge_attr, x = data.edge_index, data.edge_attr, data.x
+    if edge_index is None:
         raise ValueError("The graph has no edge_index; give an empty tensor of shape (2, 0) if it has no edges.")
-    num_nodes = (data.num_nodes or 0) if data.x is None else data.x.size(0)
+    num_nodes = (data.num_nodes or 0) if x is None else x.size(0)
     batch = getattr(data, "batch", None)
     if batch is None:
-        batch = torch.zeros(num_nodes, dtype=torch.long, device=data.edge_index.device)
-    edge_attr = (
-        data.edge_attr.unsqueeze(1) if data.edge_attr is not None and data.edge_attr.dim() == 1 else data.edge_attr
-    )
-    return Level(data.edge_index, edge_attr, num_nodes, batch)
+        batch = torch.zeros(num_nodes, dtype=torch.long, device=edge_index.device)
+    if edge_attr is not None and edge_attr.dim() == 1:
+        edge_attr = edge_attr.unsqueeze(1)
+    return Level(edge_index, edge_attr, num_nodes, batch)
 
 
-def check_graph(data: Data) -> None:
-    """Raise a ValueError that says what is wrong with a graph: no nodes, edges out of range, not-a-number features."""
+def check_graph(data: Data) -> tuple[Level, ...]:
+    """Return the levels of a graph, or raise a ValueError that says what is wrong with it.
+
+    That is: no nodes, edges or assignments out of range, features that are not finite or not one row per edge.
+    """
     levels = levels_of(data)
     if levels[0].num_nodes == 0:
         raise ValueError("The graph has no nodes; at least one is needed.")
@@ -140,6 +144,7 @@ def check_graph(data: Data) -> None:
         if level.assignment is not None:
             _check_assignment(level.assignment, levels[k - 1].num_nodes, level.num_nodes, k)
     _check_finite(data.x, "x")
+    return levels
 
 
 def _check_edges(edge_index: Tensor, num_nodes: int, name: str) -> None:
@@ -149,7 +154,7 @@ def _check_edges(edge_index: Tensor, num_nodes: int, name: str) -> None:
             f"got {edge_index.dtype} of shape {tuple(edge_index.shape)}."
         )
     if edge_index.numel():
-        low, high = int(edge_index.min()), int(edge_index.max())
+        low, high = _ends(edge_index)
         if low < 0 or high >= num_nodes:
             raise ValueError(f"{name} has node {low if low < 0 else high}, but nodes run from 0 to {num_nodes - 1}.")
 
@@ -157,12 +162,20 @@ def _check_edges(edge_index: Tensor, num_nodes: int, name: str) -> None:
 def _check_assignment(assignment: Tensor, num_nodes: int, num_clusters: int, k: int) -> None:
     if assignment.shape != (num_nodes,):
         raise ValueError(f"level {k} assigns {tuple(assignment.shape)} nodes, but the level below has {num_nodes}.")
-    low, high = int(assignment.min()), int(assignment.max())
+    low, high = _ends(assignment)
     if low < 0 or high >= num_clusters:
         raise ValueError(f"level {k} assigns a node to {low if low < 0 else high}, but has {num_clusters} nodes.")
 
 
+def _ends(value: Tensor) -> tuple[int, int]:
+    low, high = torch.aminmax(value)
+    return int(low), int(high)
+
+
 def _check_finite(value: Tensor | None, name: str) -> None:
-    if value is not None and value.is_floating_point() and not bool(torch.isfinite(value).all()):
+    if value is None or not value.is_floating_point():
+        return
+    if not math.isfinite(value.sum().item()):  # one cheap pass; a sum of finite numbers may overflow, so then count
         bad = int((~torch.isfinite(value)).sum())
-        raise ValueError(f"{name} has {bad} entries that are not finite numbers; clean or impute them first.")
+        if bad:
+            raise ValueError(f"{name} has {bad} entries that are not finite numbers; clean or impute them first.")

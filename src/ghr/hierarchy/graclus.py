@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from ghr.hierarchy import kernels
+from ghr.hierarchy.permutation import random_state
 
 Mode = Literal["min_degree", "heavy_edge", "random"]
 _CODES = {"min_degree": kernels.MIN_DEGREE, "heavy_edge": kernels.HEAVY_EDGE, "random": kernels.RANDOM}
@@ -63,17 +64,8 @@ class Graclus:
         if self.uses_edge_weight:
             weight = np.ones(source.size) if edge_weight is None else edge_weight.detach().cpu().double().numpy()
         seed = self.seed if self.seed is not None else int(torch.randint(2**31, ()))
-        generator = np.random.default_rng(seed)
-
-        symmetric = not self.uses_edge_weight and kernels.is_symmetric(source, target)
-        rows = kernels.undirected_rows(source, target, weight, num_nodes, symmetric)
-        cluster = label = np.arange(num_nodes, dtype=np.int32)
-        size = num_nodes
-        for _ in range(self.rounds):
-            rows = kernels.contract_rows(*rows, label, size)
-            label, size = kernels.match(*rows, generator.permutation(size), _CODES[self.mode])
-            cluster = label[cluster]
-        cluster = cluster.astype(np.int64)
+        code, state = _CODES[self.mode], random_state(seed)
+        cluster = kernels.graclus(source, target, weight, num_nodes, self.rounds, code, state)
         return torch.from_numpy(cluster).to(edge_index.device)
 
     def __repr__(self) -> str:

@@ -10,12 +10,46 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ghr.hierarchy.permutation import State, permutation
 from ghr.jit import compiled
 
 Ints: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 MIN_DEGREE, HEAVY_EDGE, RANDOM = 0, 1, 2
+
+
+@compiled
+def numbered(label: Ints) -> tuple[Ints, int]:
+    """Clusters numbered 0..C-1 in the order of their labels, which may be any integers, and C."""
+    if label.min() < 0 or label.max() >= label.size:
+        values = np.unique(label)
+        return np.searchsorted(values, label), values.size
+    number = np.zeros(label.size, np.int64)
+    for node in range(label.size):
+        number[label[node]] = 1
+    count = 0
+    for value in range(label.size):
+        count += number[value]
+        number[value] = count - 1
+    return number[label], count
+
+
+@compiled
+def grouped(group: Ints, num_groups: int) -> tuple[Ints, Ints]:
+    """Members of every group in their own order, one group after the other, and where each starts; -1 is in none."""
+    start = np.zeros(num_groups + 2, np.int64)  # -1 is sorted in first and then cut off: cheaper than a branch
+    for item in range(group.size):
+        start[group[item] + 2] += 1
+    for each in range(num_groups + 1):
+        start[each + 1] += start[each]
+    outside = start[1]
+    member = np.empty(group.size, np.int64)
+    cursor = start[:-1].copy()
+    for item in range(group.size):
+        member[cursor[group[item] + 1]] = item
+        cursor[group[item] + 1] += 1
+    return member[outside:], start[1:] - outside
 
 
 @compiled
@@ -68,17 +102,7 @@ def contract_rows(
     start: Ints, neighbour: Ints, strength: Floats, label: Ints, num_clusters: int
 ) -> tuple[Ints, Ints, Floats]:
     """Rows of the graph whose nodes are the clusters: repeats merged, their weights summed, self loops dropped."""
-    member_start = np.zeros(num_clusters + 1, np.int64)
-    for node in range(label.size):
-        member_start[label[node] + 1] += 1
-    for cluster in range(num_clusters):
-        member_start[cluster + 1] += member_start[cluster]
-    cursor = member_start[:-1].copy()
-    member = np.empty(label.size, np.int32)
-    for node in range(label.size):
-        member[cursor[label[node]]] = node
-        cursor[label[node]] += 1
-
+    member, member_start = grouped(label, num_clusters)
     new_start = np.zeros(num_clusters + 1, np.int64)
     new_neighbour = np.empty(neighbour.size, np.int32)
     new_strength = np.empty(strength.size, np.float64)
@@ -106,10 +130,9 @@ def contract_rows(
                 node = member[position]
                 for entry in range(start[node], start[node + 1]):
                     other = label[neighbour[entry]]
-                    if seen[other] != cluster:
-                        seen[other] = cluster
-                        new_neighbour[end] = other
-                        end += 1
+                    new_neighbour[end] = other  # overwritten by the next one if it is no news: cheaper than a branch
+                    end += seen[other] != cluster
+                    seen[other] = cluster
             new_start[cluster + 1] = end
     return new_start, new_neighbour[:end].copy(), new_strength[: min(end, strength.size)].copy()
 
@@ -156,41 +179,40 @@ def match(start: Ints, neighbour: Ints, strength: Floats, order: Ints, mode: int
 
 
 @compiled
+def graclus(source: Ints, target: Ints, weight: Floats, num_nodes: int, rounds: int, mode: int, state: State) -> Ints:
+    """Cluster of every node after some rounds of matching, each on the graph that the one before it left."""
+    symmetric = weight.size == 0 and is_symmetric(source, target)
+    rows = undirected_rows(source, target, weight, num_nodes, symmetric)
+    label, size = np.arange(num_nodes).astype(np.int32), num_nodes
+    cluster = np.arange(num_nodes)
+    for _ in range(rounds):
+        rows = contract_rows(rows[0], rows[1], rows[2], label, size)
+        label, size = match(rows[0], rows[1], rows[2], permutation(state, size), mode)
+        for node in range(num_nodes):
+            cluster[node] = label[cluster[node]]
+    return cluster
+
+
+@compiled
 def quotient(source: Ints, target: Ints, label: Ints, num_clusters: int) -> tuple[Ints, Ints]:
     """Edges between clusters, sorted and without repeats, and for every edge the one it became (-1: inside)."""
     num_edges = source.size
     row, column = np.empty(num_edges, np.int32), np.empty(num_edges, np.int32)
-    start = np.zeros((2, num_clusters + 1), np.int64)
     for edge in range(num_edges):
         row[edge], column[edge] = label[source[edge]], label[target[edge]]
-        if row[edge] != column[edge]:
-            start[0, row[edge] + 1] += 1
-            start[1, column[edge] + 1] += 1
-    for cluster in range(num_clusters):
-        start[0, cluster + 1] += start[0, cluster]
-        start[1, cluster + 1] += start[1, cluster]
-    crossing = start[0, num_clusters]
-
-    # Two stable counting sorts, by column and then by row, leave the edges in lexicographic order.
-    by_column = np.empty(crossing, np.int64)
-    for edge in range(num_edges):
-        if row[edge] != column[edge]:
-            by_column[start[1, column[edge]]] = edge
-            start[1, column[edge]] += 1
-    order = np.empty(crossing, np.int64)
-    for position in range(crossing):
-        edge = by_column[position]
-        order[start[0, row[edge]]] = edge
-        start[0, row[edge]] += 1
+        if row[edge] == column[edge]:
+            row[edge] = column[edge] = -1
+    # Two stable sorts, by column and then by row, leave the edges in lexicographic order.
+    by_column, _ = grouped(column, num_clusters)
+    by_row, _ = grouped(row[by_column], num_clusters)
+    order = by_column[by_row]
 
     became = np.full(num_edges, -1, np.int64)
-    edges = np.empty((2, crossing), np.int64)
-    count = 0
-    for position in range(crossing):
-        edge = order[position]
+    edges = np.empty((2, order.size), np.int64)
+    last, u, v = -1, -1, -1
+    for edge in order:
+        last += row[edge] != u or column[edge] != v
         u, v = row[edge], column[edge]
-        if count == 0 or edges[0, count - 1] != u or edges[1, count - 1] != v:
-            edges[0, count], edges[1, count] = u, v
-            count += 1
-        became[edge] = count - 1
-    return edges[:, :count].copy(), became
+        edges[0, last], edges[1, last] = u, v
+        became[edge] = last
+    return edges[:, : last + 1].copy(), became
