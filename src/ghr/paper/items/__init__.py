@@ -1,0 +1,10 @@
+"""The tables and figures of the paper that ``ghr reproduce`` makes again, one a file."""
+
+from ghr.paper.item import Item
+from ghr.paper.items.ablations import AblationFigure, AblationTable
+from ghr.paper.items.small_range import SmallRange
+
+_ALL: tuple[Item, ...] = (SmallRange(), AblationTable(), AblationFigure())
+ITEMS: dict[str, Item] = {item.name: item for item in _ALL}
+
+__all__ = ["ITEMS"]
