@@ -12,6 +12,7 @@ import tyro
 
 from ghr.bench.threads import available_cores, threads
 from ghr.cli.table import table
+from ghr.paper.export import export_best
 from ghr.paper.item import Item, Place, report_files, write_report
 from ghr.paper.items import ITEMS
 from ghr.paper.row import Row
@@ -48,6 +49,8 @@ class Reproduce:
     """Train what is missing; --no-train reports what is finished."""
     processes: int = 1
     """Processes that train at once, with the cores divided among them."""
+    export: Path | None = None
+    """Folder for the best model among the rows (see --only), to be loaded with from_pretrained."""
     quiet: bool = False
     """No progress bars."""
 
@@ -66,6 +69,9 @@ class Reproduce:
         for item in items:
             for file in write_report(item, place, self.out):
                 print(file)
+        if self.export is not None:
+            best = export_best(runs_of(self._chosen(items), self.runs, seeds=self.seeds), self.export)
+            print(f"{self.export}: {best.row.title}, seed {best.seed}")
 
     def _items(self) -> Sequence[Item]:
         if self.item == "all":
