@@ -2,6 +2,7 @@
 
 from ghr.models.deep import DeepGNN
 from ghr.models.ghr import GHR
+from ghr.models.gps import GPS
 from ghr.models.state import Encoded, State
 
-__all__ = ["GHR", "DeepGNN", "Encoded", "State"]
+__all__ = ["GHR", "GPS", "DeepGNN", "Encoded", "State"]

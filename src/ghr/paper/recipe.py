@@ -10,7 +10,7 @@ from torch import nn
 from ghr.datasets import RGGSSSP, mae_by_distance
 from ghr.datasets.rgg import REGIMES
 from ghr.hierarchy import Coarsen, Graclus
-from ghr.models import GHR, DeepGNN
+from ghr.models import GHR, GPS, DeepGNN
 from ghr.ops import Pool
 from ghr.train import TrainConfig, predict, train
 
@@ -42,24 +42,71 @@ class GHRSpec:
 
 @dataclass(frozen=True)
 class DeepSpec:
-    """The flat feed-forward baseline.
+    """The flat baseline with distinct layers.
 
     Args:
         conv: Message passing.
         hidden_channels: Width of the states.
         layers: Number of layers.
+        steps: Global steps in training; ``None`` for a feed-forward stack.
     """
 
     conv: str = "gine"
     hidden_channels: int = 32
     layers: int = 10
+    steps: int | None = None
 
     def build(self, edge_dim: int, coarse_edge_dim: int) -> nn.Module:
         """Return a new model."""
         return DeepGNN(1, out_channels=1, edge_dim=edge_dim, **asdict(self))
 
 
-MODELS: dict[str, type[GHRSpec] | type[DeepSpec]] = {"ghr": GHRSpec, "deep": DeepSpec}
+@dataclass(frozen=True)
+class RecurrentSpec:
+    """The flat baseline with one layer for all iterations, which is GHR without its coarse level.
+
+    Args:
+        conv: Message passing.
+        hidden_channels: Width of the states.
+        steps: Global steps in training; train with ``jitter=False`` where a single step is to stay one.
+        t_low: Iterations per step.
+    """
+
+    conv: str = "gine"
+    hidden_channels: int = 32
+    steps: int = 1
+    t_low: int = 20
+
+    def build(self, edge_dim: int, coarse_edge_dim: int) -> nn.Module:
+        """Return a new model."""
+        return GHR(1, out_channels=1, levels=1, edge_dim=edge_dim, **asdict(self))
+
+
+@dataclass(frozen=True)
+class GPSSpec:
+    """The fixed-depth baseline with attention.
+
+    Args:
+        conv: Message passing beside the attention.
+        hidden_channels: Width of the states.
+        layers: Number of layers.
+        heads: Heads of the attention.
+        dropout: Probability of dropping an entry.
+    """
+
+    conv: str = "gine"
+    hidden_channels: int = 32
+    layers: int = 10
+    heads: int = 4
+    dropout: float = 0.3
+
+    def build(self, edge_dim: int, coarse_edge_dim: int) -> nn.Module:
+        """Return a new model."""
+        return GPS(1, out_channels=1, edge_dim=edge_dim, **asdict(self))
+
+
+ModelSpec = GHRSpec | DeepSpec | RecurrentSpec | GPSSpec
+MODELS: dict[str, type[ModelSpec]] = {"ghr": GHRSpec, "deep": DeepSpec, "recurrent": RecurrentSpec, "gps": GPSSpec}
 
 
 @dataclass(frozen=True)
@@ -119,7 +166,7 @@ class Recipe:
         train: How.
     """
 
-    model: GHRSpec | DeepSpec = field(default_factory=GHRSpec)
+    model: ModelSpec = field(default_factory=GHRSpec)
     data: RGGSpec = field(default_factory=RGGSpec)
     train: TrainConfig = field(default_factory=TrainConfig)
 
@@ -127,6 +174,10 @@ class Recipe:
         """Return model and data as they stand in a run's ``config.json``, beside its training config."""
         kind = next(name for name, spec in MODELS.items() if type(self.model) is spec)
         return {"model": {"kind": kind, **asdict(self.model)}, "data": asdict(self.data)}
+
+    def config(self) -> dict[str, Any]:
+        """Return what stands in the ``config.json`` of a run."""
+        return {"train": asdict(self.train), **self.describe()}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> "Recipe":
