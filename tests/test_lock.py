@@ -20,7 +20,7 @@ def holder(tmp_path):
     ready, done = context.Queue(), context.Event()
     process = context.Process(target=hold, args=(tmp_path / "lock", ready, done))
     process.start()
-    assert ready.get(timeout=30) is True
+    assert ready.get(timeout=120) is True
     yield process, done
     process.kill()
     process.join()

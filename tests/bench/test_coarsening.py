@@ -29,9 +29,10 @@ def test_plain_coarsening_takes_any_graph(edges):
 
 
 def test_a_wrong_label_is_an_error():
-    workload = Coarsening("E", "", 50)
-    graph = workload.load()
-    results = {name: workload.prepare(name, graph)() for name in ("ghr", "plain")}
+    workload = Coarsening("E", "", 50, graphs=2)
+    graphs = workload.load()
+    results = {name: workload.prepare(name, graphs)() for name in ("ghr", "plain")}
+    assert workload.facts(graphs, results["ghr"])["nodes"] == 100
     assert workload.errors({}, results) == {"output": 0.0}
-    results["ghr"].level1_assignment[:5] += 1
+    results["ghr"][1].level1_assignment[:5] += 1
     assert workload.errors({}, results) == {"output": 0.1}

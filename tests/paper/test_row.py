@@ -1,9 +1,9 @@
 from dataclasses import replace
 
 import pytest
-from tiny_rows import GHR_ROW
 
 from ghr.paper.row import AS_TRAINED, Counts
+from tiny_rows import GHR_ROW
 
 
 def test_counts_are_named_by_what_differs():

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,16 @@ from ghr.hierarchy.data import levels_of
 
 @dataclass(frozen=True)
 class Coarsening:
-    """Three rounds of Graclus with coarse edges ``[min, mean]`` on one random geometric graph of mean degree 6.
+    """Three rounds of Graclus with coarse edges ``[min, mean]`` on random geometric graphs of mean degree 6, in turn.
 
     Args:
         name: What selects it.
         title: What it is, for the table.
-        nodes: Size of the graph.
+        nodes: Size of a graph.
         targets: What it shall reach.
         implementations: ``"ghr"``, and ``"plain"`` where that is worth its time.
         max_repeats: Most repetitions that are worth their time; ``None`` without limit.
+        graphs: Number of graphs.
     """
 
     name: str
@@ -36,28 +36,33 @@ class Coarsening:
     targets: Targets = NO_TARGETS
     implementations: tuple[str, ...] = ("ghr", "plain")
     max_repeats: int | None = None
+    graphs: int = 1
 
     def quick(self) -> "Coarsening":
         """Return the same on a tiny graph, where the targets mean nothing."""
         return replace(self, title=f"{self.title}, shrunk", nodes=min(self.nodes, 200), targets=NO_TARGETS)
 
-    def load(self) -> Data:
-        """Return the graph."""
-        return geometric_graph(self.nodes)
+    def load(self) -> list[Data]:
+        """Return the graphs."""
+        return [geometric_graph(self.nodes, seed=seed) for seed in range(self.graphs)]
 
-    def facts(self, data: Data, result: Any) -> dict[str, int]:
-        """Return the sizes that matter."""
-        return {"nodes": self.nodes, "edges": data.num_edges, "clusters": levels_of(result)[1].num_nodes}
+    def facts(self, data: list[Data], result: list[HierarchicalData]) -> dict[str, int]:
+        """Return the sizes that matter, of all graphs together."""
+        clusters = sum(each.levels[1].num_nodes for each in result)
+        return {"nodes": self.nodes * len(data), "edges": sum(each.num_edges for each in data), "clusters": clusters}
 
-    def prepare(self, implementation: str, data: Data) -> Callable[[], Any]:
+    def prepare(self, implementation: str, data: list[Data]) -> Callable[[], Any]:
         """Return the work of one implementation."""
         coarsen = Coarsen(Graclus(rounds=3), ("min", "mean")) if implementation == "ghr" else plain_coarsen
-        return partial(coarsen, data)
+        return lambda: [coarsen(graph) for graph in data]
 
     def errors(self, works: dict[str, Callable[[], Any]], results: dict[str, Any]) -> dict[str, float]:
         """Return the share of cluster labels, coarse edges and their features that differ."""
-        ours, plain = results["ghr"].levels[1], results["plain"].levels[1]
-        pairs = [(getattr(ours, name), getattr(plain, name)) for name in ("assignment", "edge_index", "edge_attr")]
+        pairs = [
+            (getattr(ours.levels[1], name), getattr(plain.levels[1], name))
+            for ours, plain in zip(results["ghr"], results["plain"], strict=True)
+            for name in ("assignment", "edge_index", "edge_attr")
+        ]
         return {"output": max(_share_that_differs(*pair) for pair in pairs)}
 
 

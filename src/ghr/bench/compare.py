@@ -19,7 +19,7 @@ from ghr.bench.workloads import Workload
 def compare(workload: Workload, repeats: int) -> dict[str, Any]:
     """Run all implementations of a workload in turns on the same data; compare their results and their medians."""
     _warm_up(workload)
-    data = workload.load()
+    data: Any = workload.load()
     works = {name: workload.prepare(name, data) for name in workload.implementations}
     if workload.max_repeats is None:
         for work in works.values():
@@ -106,6 +106,6 @@ def growth(sizes: Sequence[int], *, count: int, runs: int = 3) -> list[dict[str,
 def _warm_up(workload: Workload) -> None:
     """Let everything be compiled and loaded on a tiny graph."""
     small = workload.quick()
-    data = small.load()
+    data: Any = small.load()
     for name in small.implementations:
         small.prepare(name, data)()

@@ -82,7 +82,8 @@ def in_fresh_process(
 def measure(workload: Workload, implementation: str, runs: int = 2) -> Usage:
     """Build and run a workload in this process."""
     start = time.perf_counter()
-    work = workload.prepare(implementation, workload.load())
+    data: Any = workload.load()
+    work = workload.prepare(implementation, data)
     build_seconds = time.perf_counter() - start
     before = _forget_peak()
     seconds = []

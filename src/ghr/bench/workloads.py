@@ -73,7 +73,7 @@ WORKLOADS: tuple[Workload, ...] = (
         targets=Targets(speedup=8, memory=0.20),
         max_repeats=2,
     ),
-    Coarsening("E", "coarsening 325 nodes", 325, Targets(speedup=15)),
+    Coarsening("E", "coarsening 32 graphs of 325 nodes", 325, Targets(speedup=15), graphs=32),
     Coarsening("E", "coarsening 100,000 nodes", 100_000, Targets(speedup=15)),
     Coarsening("F", "coarsening 1,000,000 nodes", 1_000_000, Targets(seconds=3), ("ghr",)),
 )
