@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from ghr.bench.recurrence import Recurrence
 from ghr.bench.threads import available_cores, threads
