@@ -16,7 +16,7 @@ paper prints a deviation too, without saying over what.
 
 **Budgets differ.** Rows of full protocol are trained as the paper says. All other rows are trained with a reduced
 budget, about the same time for each, stated on every row: compare them with each other, and with the paper's numbers
-only with that in mind."""
+only with that in mind. "Steps at test" are those with which the paper goes beyond the trained range."""
 
 
 def _values(reported: tuple[float, float] | None) -> Spread | None:

@@ -30,11 +30,7 @@ class Prediction:
 
     name: str = "figure-prediction"
     title: str = "Distances predicted beyond the trained range, on one graph"
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """Both models."""
-        return PREDICTION
+    rows: tuple[Row, ...] = PREDICTION
 
     def report(self, place: Place) -> Report:
         """Predict the distances of the furthest reaching graph by the first seed of both models."""
