@@ -14,7 +14,10 @@ def test_our_numbers_stand_beside_the_paper_s(tmp_path):
     for run in runs_of([FULL[0], REDUCED[11]], tmp_path, seeds=2):
         pretend(run, 1.0)
     report = AblationTable().report(Place(tmp_path))
-    main, steps = (rows(part) for part in report.text.split("## Other"))
+    main, holds, steps = report.text.split("## ")
+    assert "GHR-GatedGINE, full protocol 6.300 | **no** |" in holds
+    assert holds.count("not known") == 4
+    main, steps = rows(main), rows(steps)
     line = main["GHR-GatedGINE, full protocol", ""]
     assert line[1:9] == [
         "4.200 ± 0.000", "0.146 ± 0.395", "2.200 ± 0.000", "0.098 ± 0.088", "6.300 ± 0.000", "0.578 ± 0.828",

@@ -15,7 +15,9 @@ def test_numbers_stand_in_the_rows_they_belong_to(tmp_path):
         pretend(run, 1.0)
     item = SmallRange()
     report = item.report(Place(tmp_path))
-    five, eight = report.text.split("## ")[1:]
+    holds, five, eight = report.text.split("## ")[1:]
+    assert "as trained 0.800 | **no** |" in holds
+    assert holds.count("not known") == 2
     ghr = {row[1]: row for row in cells(five, "GHR")}
     assert ghr["as trained"][2:7] == ["0.350 ± 0.000", "0.700", "0.800", "0.900", "0.800 ± 0.000"]
     assert ghr["t_low=4"][5] == "1.800"
