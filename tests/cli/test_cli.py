@@ -18,7 +18,8 @@ def run(capsys, *arguments):
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["--help"], ["demo", "--help"], ["train", "--help"], ["eval", "--help"], ["bench", "-h"]]
+    "command",
+    [[], ["--help"], ["demo", "--help"], ["train", "--help"], ["eval", "--help"], ["reproduce", "-h"], ["bench", "-h"]],
 )
 def test_help_everywhere(capsys, command):
     code, out, _ = run(capsys, *command)

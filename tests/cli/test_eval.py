@@ -1,4 +1,9 @@
+from test_cli import run
+
 from ghr.cli.eval import Eval
+from ghr.paper import DeepSpec, Recipe
+from ghr.train import TrainConfig
+from tiny_rows import DATA
 
 
 def test_graphs_are_looked_for_beside_the_run_then_here(tmp_path):
@@ -7,3 +12,11 @@ def test_graphs_are_looked_for_beside_the_run_then_here(tmp_path):
     (tmp_path / "data").mkdir()
     assert Eval(tmp_path / "run").data_folder() == tmp_path / "data"
     assert Eval(tmp_path / "run", data=tmp_path / "other").data_folder() == tmp_path / "other"
+
+
+def test_a_recurrent_stack_takes_more_steps_and_nothing_else(capsys, tmp_path):
+    recipe = Recipe(DeepSpec(layers=2, steps=2, hidden_channels=8), DATA, TrainConfig(epochs=1))
+    recipe.run(tmp_path / "run", tmp_path / "data", quiet=True)
+    assert run(capsys, "eval", str(tmp_path / "run"), "--steps", "3")[0] == 0
+    code, _, err = run(capsys, "eval", str(tmp_path / "run"), "--steps", "3", "--t-low", "2")
+    assert (code, "a model with steps; leave out t_low" in err) == (2, True)

@@ -70,3 +70,11 @@ def test_several_processes(capsys, tmp_path, options):
 def test_mistakes_are_sentences(capsys, options, arguments, words):
     code, _, err = run(capsys, "reproduce", *arguments, *options)
     assert (code, words in err) == (2, True)
+
+
+def test_the_best_model_is_exported(capsys, tmp_path, options):
+    options += ["--export", str(tmp_path / "model"), "--only", "GHR"]
+    code, printed, _ = run(capsys, "reproduce", "tiny", *options)
+    assert code == 0
+    assert printed.splitlines()[-1].startswith(f"{tmp_path / 'model'}: GHR, seed ")
+    assert (tmp_path / "model" / "model.safetensors").is_file()

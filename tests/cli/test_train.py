@@ -42,7 +42,7 @@ def test_the_deep_stack_trains_and_has_no_steps_to_raise(capsys, tmp_path):
     assert run(capsys, *SMALL, "--model", "deep", "--layers", "2", "--out", out, "--data", data)[0] == 0
     code, _, err = run(capsys, "eval", out, "--steps", "3")
     assert code == 2
-    assert "a model without steps; leave out steps" in err
+    assert "a model with no steps; leave out steps" in err
 
 
 def test_a_run_directory_of_another_config_is_refused(capsys, tmp_path):

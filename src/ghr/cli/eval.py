@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import tyro
+from torch import nn
 
 from ghr.cli.errors import errors_table
-from ghr.models import GHR
+from ghr.models import GHR, DeepGNN
 from ghr.paper import Recipe
 from ghr.train import load_best
 
@@ -43,8 +44,10 @@ class Eval:
         load_best(model, self.directory)
         counts = {"steps": self.steps, "t_high": self.t_high, "t_low": self.t_low}
         changed = {name: value for name, value in counts.items() if value is not None}
-        if changed and not isinstance(model, GHR):
-            raise ValueError(f"{self.directory} holds a model without steps; leave out {', '.join(changed)}.")
+        foreign = [name for name in changed if name not in _counts_of(model)]
+        if foreign:
+            known = ", ".join(_counts_of(model)) or "no steps"
+            raise ValueError(f"{self.directory} holds a model with {known}; leave out {', '.join(foreign)}.")
         root = self.data_folder()
         name = ", ".join([self.directory.name, *(f"{key}={value}" for key, value in changed.items())])
         errors = {name: recipe.judge(model, root, **changed)}
@@ -54,3 +57,10 @@ class Eval:
         """Return the folder of the graphs: the one given, the one beside the run, or the one here."""
         beside = self.directory.parent / "data"
         return self.data or (beside if beside.is_dir() else Path("data"))
+
+
+def _counts_of(model: nn.Module) -> tuple[str, ...]:
+    """Return which numbers of steps a model can be given."""
+    if isinstance(model, GHR):
+        return ("steps", "t_high", "t_low")
+    return ("steps",) if isinstance(model, DeepGNN) and model.steps is not None else ()

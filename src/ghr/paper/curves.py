@@ -28,15 +28,20 @@ class Panel:
 
 
 def draw_curves(panels: Sequence[Panel]) -> Figure:
-    """Draw the error by distance, one curve per label with a band of one deviation, the trained range shaded."""
-    figure = Figure(figsize=(1.5 + 5.5 * len(panels), 4.6), layout="constrained")
+    """Draw the error by distance, one curve per label with a band of one deviation, the trained range shaded.
+
+    The axis of errors ends at the largest distance: a model that is further off is as good as lost.
+    """
+    figure = Figure(figsize=(1.5 + 5.5 * len(panels), 5.0), layout="constrained")
     all_axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
     for axes, panel in zip(all_axes, panels, strict=True):
         _draw_panel(axes, panel)
+    # The panels share this axis, so its end is known only when all are drawn.
+    all_axes[0].set_ylim(0, min(all_axes[0].get_ylim()[1], max(axes.get_xlim()[1] for axes in all_axes)))
     all_axes[0].set_ylabel("mean absolute error (hops)")
-    handles, labels = all_axes[0].get_legend_handles_labels()
-    if labels:
-        figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    for axes in all_axes:
+        if axes.get_legend_handles_labels()[1]:
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=9)
     return figure
 
 
@@ -57,5 +62,4 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
     axes.text(panel.in_range / 2, 0.97, "seen in training", transform=axes.get_xaxis_transform(), ha="center", va="top",
               color="0.35")  # fmt: skip
     axes.set(title=panel.title, xlabel="true distance (hops)", xlim=(-0.5, last + 0.5))
-    axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)

@@ -65,6 +65,11 @@ class RowResults:
         found = [metrics[counts.label][number] for metrics in self.metrics.values() if counts.label in metrics]
         return Spread.over([value for value in found if value is not None])
 
+    def mean(self, number: str, counts: Counts = AS_TRAINED) -> float | None:
+        """Return the mean of one of :data:`NUMBERS` over the seeds; ``None`` where no run has it."""
+        found = self.spread(number, counts)
+        return None if found is None else found.mean
+
     def by_distance(self, counts: Counts = AS_TRAINED) -> dict[int, Spread]:
         """Return the error at every distance over the seeds."""
         values: dict[int, list[float]] = {}

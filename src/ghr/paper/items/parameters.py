@@ -54,13 +54,12 @@ def _draw(gathered: list[RowResults]) -> Figure:
     figure = Figure(figsize=(11, 4.8), layout="constrained")
     both = figure.subplots(1, 2)
     names = {"in_range": "within the trained range (<= 20)", "out_of_range": "beyond it (21-40)"}
-    families = ("GHR", "Recurrent", "Deep")
+    colours = [_colour(each) for each in gathered]
     for axes, (name, title) in zip(both, names.items(), strict=True):
         for place, each in enumerate(gathered):
             value = each.spread(name, each.row.beyond)
             if value is not None:
-                family = next(at for at, word in enumerate(families) if each.row.title.startswith(word))
-                axes.errorbar(each.parameters, value.mean, value.std, fmt="o", color=COLOURS[family], capsize=3)
+                axes.errorbar(each.parameters, value.mean, value.std, fmt="o", color=colours[place], capsize=3)
                 axes.annotate(str(place + 1), (each.parameters, value.mean), (5, 4), textcoords="offset points")
         axes.set(xscale="log", title=title, xlabel="parameters")
         axes.set_ylim(bottom=0)
@@ -69,5 +68,15 @@ def _draw(gathered: list[RowResults]) -> Figure:
     legend = [f"{place + 1} {each.row.title}" for place, each in enumerate(gathered)]
     if legend:
         handles = [both[0].plot([], [], " ")[0] for _ in legend]
-        figure.legend(handles, legend, loc="outside right center", frameon=False, handlelength=0, fontsize=9)
+        figure.legend(
+            handles, legend, loc="outside right center", frameon=False, handlelength=0, fontsize=9, labelcolor=colours
+        )
     return figure
+
+
+def _colour(each: RowResults) -> str:
+    return next(
+        colour
+        for colour, family in zip(COLOURS, ("GHR", "Recurrent", "Deep"), strict=False)
+        if each.row.title.startswith(family)
+    )

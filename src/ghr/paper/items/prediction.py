@@ -30,11 +30,7 @@ class Prediction:
 
     name: str = "figure-prediction"
     title: str = "Distances predicted beyond the trained range, on one graph"
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """Both models."""
-        return PREDICTION
+    rows: tuple[Row, ...] = PREDICTION
 
     def report(self, place: Place) -> Report:
         """Predict the distances of the furthest reaching graph by the first seed of both models."""
@@ -49,9 +45,7 @@ class Prediction:
         for each in gathered:
             for counts in (AS_TRAINED, *each.row.inference):
                 line = [each.row.title, counts.label]
-                for name in ("in_range", "out_of_range"):
-                    value = each.spread(name, counts)
-                    line.append(number(None if value is None else value.mean))
+                line += [number(each.mean(name, counts)) for name in ("in_range", "out_of_range")]
                 here = counts == each.row.beyond and each.row.title in shown
                 line += _errors(graph, shown[each.row.title], in_range) if here else ["", "", ""]
                 lines.append([*line, each.seeds, each.row.budget])

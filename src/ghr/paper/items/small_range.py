@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ghr.paper.claims import Claim, claims_table
 from ghr.paper.curves import Panel, draw_curves
 from ghr.paper.item import Place, Report
 from ghr.paper.markdown import markdown_table, number, spread
@@ -38,7 +39,39 @@ class SmallRange:
         panels = [Panel(f"trained up to {cap} hops", cap, _curves(rows)) for cap, rows in gathered.items()]
         tables = [f"## Trained up to {cap} hops\n\n{_table(rows)}" for cap, rows in gathered.items()]
         record = {"rows": [each.record() for rows in gathered.values() for each in rows]}
-        return Report("\n\n".join([_CLAIM, *tables]), record, draw_curves(panels))
+        text = [_CLAIM, "## What holds", claims_table(_claims(gathered[5], gathered[8])), *tables]
+        return Report("\n\n".join(text), record, draw_curves(panels))
+
+
+def _claims(five: list[RowResults], eight: list[RowResults]) -> list[Claim]:
+    ghr, *fixed = five
+    return [
+        Claim.below(
+            "trained to 5, all are accurate in range (error at most 0.1, as trained)",
+            0.1,
+            {each.row.title: each.mean("in_range") for each in five},
+        ),
+        Claim.above(
+            "trained to 5, the fixed-depth models are about 3 hops off at distance 8 (at least 2)",
+            2.0,
+            {each.row.title: _at(each, 8) for each in fixed},
+        ),
+        Claim.below(
+            "trained to 5, GHR stays near zero beyond (error over distances 6-8 at most 0.5)",
+            0.5,
+            {counts.label: ghr.mean("out_of_range", counts) for counts in (ghr.row.beyond, AS_TRAINED)},
+        ),
+        Claim.below(
+            "trained to 8, all are accurate up to 8 (error at distance 8 at most 0.5, as trained)",
+            0.5,
+            {each.row.title: _at(each, 8) for each in eight},
+        ),
+    ]
+
+
+def _at(each: RowResults, distance: int) -> float | None:
+    found = each.by_distance().get(distance)
+    return None if found is None else found.mean
 
 
 def _curves(rows: list[RowResults]) -> dict[str, dict[int, Spread]]:

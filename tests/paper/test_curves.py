@@ -1,0 +1,33 @@
+from ghr.paper.curves import Panel, draw_curves
+from ghr.paper.results import Spread
+
+LINE = {d: Spread(d / 10, 0.1) for d in range(9)}
+
+
+def test_every_curve_has_its_points_and_its_name():
+    figure = draw_curves([Panel("left", 5, {"a": LINE, "b": {1: Spread(2.0, 0.0)}}), Panel("right", 8, {"c": LINE})])
+    left, right = figure.axes
+    assert [text.get_text() for text in left.get_legend().get_texts()] == ["a", "b"]
+    assert [text.get_text() for text in right.get_legend().get_texts()] == ["c"]
+    assert left.lines[0].get_xydata().tolist() == [[d, d / 10] for d in range(9)]
+    assert left.patches[0].get_x() + left.patches[0].get_width() == 5.5, "the trained range is shaded"
+    assert left.get_title() == "left"
+
+
+def test_a_lost_model_does_not_flatten_the_others():
+    lost = {d: Spread(1e6, 0.0) for d in range(9)}
+    for curves in ({"lost": lost, "good": LINE}, {"good": LINE, "lost": lost}):
+        (axes,) = draw_curves([Panel("", 5, curves)]).axes
+        assert axes.get_ylim() == (0, 8.5)
+
+
+def test_the_panels_show_the_same_errors_whichever_has_the_larger():
+    high = {d: Spread(5.0, 0.0) for d in range(9)}
+    for panels in ([Panel("", 5, {"a": LINE}), Panel("", 5, {"a": high})], [Panel("", 5, {"a": high})]):
+        assert all(5 < axes.get_ylim()[1] < 8 for axes in draw_curves(panels).axes)
+
+
+def test_nothing_to_draw_is_empty_axes():
+    (axes,) = draw_curves([Panel("", 5, {})]).axes
+    assert not axes.lines
+    assert axes.get_legend() is None
