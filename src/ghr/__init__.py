@@ -1,6 +1,6 @@
 """Graph Hierarchical Recurrence: message passing on a graph and its pooled copy, inside one recurrence."""
 
-from ghr.hierarchy import Coarsen, Graclus, GridBlocks, HierarchicalData, Level
+from ghr.hierarchy import CentrePaths, Coarsen, Graclus, GridBlocks, HierarchicalData, Level
 from ghr.models import GHR, DeepGNN, State
 from ghr.nn import EdgeReadout, GraphReadout, NodeReadout
 from ghr.train import DiscountedLoss
@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "GHR",
+    "CentrePaths",
     "Coarsen",
     "DeepGNN",
     "DiscountedLoss",

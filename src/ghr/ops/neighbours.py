@@ -41,12 +41,18 @@ class Members(NamedTuple):
     member: Tensor
 
 
-def sort_edges(edge_index: Tensor, num_nodes: int) -> Neighbours:
-    """Sort edges by target and by source, in linear time."""
+def sort_edges(edge_index: Tensor, num_nodes: int, num_sources: int | None = None) -> Neighbours:
+    """Sort edges by target and by source, in linear time.
+
+    Args:
+        edge_index: Edges :math:`(2, E)`.
+        num_nodes: Number of nodes.
+        num_sources: Number of nodes that edges leave, where these are others than those they arrive at.
+    """
     source, target = edge_index.numpy()
     start, order = segments.sort_by(target, num_nodes)
     source, target = source[order], target[order]
-    out_start, out_edge = segments.sort_by(source, num_nodes)
+    out_start, out_edge = segments.sort_by(source, num_nodes if num_sources is None else num_sources)
     arrays = (start, source, order, out_start, target[out_edge], out_edge)
     return Neighbours(*map(torch.from_numpy, arrays))
 
