@@ -1,8 +1,8 @@
 """Graph Hierarchical Recurrence: message passing on a graph and its pooled copy, inside one recurrence."""
 
 from ghr.hierarchy import CentrePaths, Coarsen, Graclus, GridBlocks, HierarchicalData, Level
-from ghr.models import GHR, DeepGNN, State
-from ghr.nn import EdgeReadout, GraphReadout, NodeReadout
+from ghr.models import GHR, DeepGNN, MinPlusGHR, Settled, State
+from ghr.nn import EdgeReadout, GraphReadout, NodeReadout, ProportionalReadout
 from ghr.train import DiscountedLoss
 
 __version__ = "0.1.0"
@@ -19,6 +19,9 @@ __all__ = [
     "GridBlocks",
     "HierarchicalData",
     "Level",
+    "MinPlusGHR",
     "NodeReadout",
+    "ProportionalReadout",
+    "Settled",
     "State",
 ]

@@ -1,7 +1,10 @@
-"""Whole models: GHR and what it is compared with."""
+"""Whole models: GHR, its extensions, and what it is compared with."""
 
 from ghr.models.deep import DeepGNN
 from ghr.models.ghr import GHR
+from ghr.models.min_plus import MinPlusGHR
+from ghr.models.recurrence import Recurrence
+from ghr.models.settle import Settled
 from ghr.models.state import Encoded, State
 
-__all__ = ["GHR", "DeepGNN", "Encoded", "State"]
+__all__ = ["GHR", "DeepGNN", "Encoded", "MinPlusGHR", "Recurrence", "Settled", "State"]

@@ -1,5 +1,5 @@
 """The paper's experiments: recipes that run them and figures that show them."""
 
-from ghr.paper.recipe import DeepSpec, GHRSpec, Recipe, RGGSpec
+from ghr.paper.recipe import DeepSpec, GHRSpec, MinPlusSpec, Recipe, RGGSpec
 
-__all__ = ["DeepSpec", "GHRSpec", "RGGSpec", "Recipe"]
+__all__ = ["DeepSpec", "GHRSpec", "MinPlusSpec", "RGGSpec", "Recipe"]

@@ -2,17 +2,21 @@
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import torch
 from torch import nn
 
 from ghr.datasets import RGGSSSP, mae_by_distance
 from ghr.datasets.rgg import REGIMES
-from ghr.hierarchy import Coarsen, Graclus
-from ghr.models import GHR, DeepGNN
+from ghr.hierarchy import CentrePaths, Coarsen, Graclus
+from ghr.hierarchy.coarsen import Reduce
+from ghr.models import GHR, DeepGNN, MinPlusGHR
+from ghr.models.settle import Steps
 from ghr.ops import Pool
 from ghr.train import TrainConfig, predict, train
+
+EdgeReduce: TypeAlias = tuple[Reduce, ...] | CentrePaths
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,11 @@ class GHRSpec:
     t_low: int = 2
     pool: Pool = "max"
 
+    @property
+    def edge_reduce(self) -> EdgeReduce:
+        """What the coarse edges carry."""
+        return ("min", "mean")
+
     def build(self, edge_dim: int, coarse_edge_dim: int) -> nn.Module:
         """Return a new model."""
         return GHR(1, out_channels=1, edge_dim=edge_dim, coarse_edge_dim=coarse_edge_dim, **asdict(self))
@@ -54,12 +63,48 @@ class DeepSpec:
     hidden_channels: int = 32
     layers: int = 10
 
+    @property
+    def edge_reduce(self) -> EdgeReduce:
+        """What the coarse edges carry, though nobody reads it."""
+        return ("min", "mean")
+
     def build(self, edge_dim: int, coarse_edge_dim: int) -> nn.Module:
         """Return a new model."""
         return DeepGNN(1, out_channels=1, edge_dim=edge_dim, **asdict(self))
 
 
-MODELS: dict[str, type[GHRSpec] | type[DeepSpec]] = {"ghr": GHRSpec, "deep": DeepSpec}
+@dataclass(frozen=True)
+class MinPlusSpec:
+    """The extension with min-plus message passing, which is not in the paper.
+
+    The loss counts every global step, so one of them should reach as far as training goes.
+
+    Args:
+        hidden_channels: Width of the states.
+        levels: ``1`` for a flat recurrence, ``2`` for one with a coarse level.
+        steps: Global steps in training.
+        t_high: Updates of the coarse level per step.
+        t_low: Updates of the graph after each of these.
+    """
+
+    hidden_channels: int = 8
+    levels: int = 2
+    steps: int = 2
+    t_high: int = 1
+    t_low: int = 6
+
+    @property
+    def edge_reduce(self) -> EdgeReduce:
+        """What the coarse edges carry: the lengths of paths."""
+        return CentrePaths()
+
+    def build(self, edge_dim: int, coarse_edge_dim: int) -> nn.Module:
+        """Return a new model."""
+        return MinPlusGHR(1, out_channels=1, **asdict(self))
+
+
+ModelSpec: TypeAlias = GHRSpec | DeepSpec | MinPlusSpec
+MODELS: dict[str, type[ModelSpec]] = {"ghr": GHRSpec, "deep": DeepSpec, "min-plus": MinPlusSpec}
 
 
 @dataclass(frozen=True)
@@ -93,8 +138,14 @@ class RGGSpec:
         """Largest distance seen in training."""
         return REGIMES[self.regime].max_distance if self.max_distance is None else self.max_distance
 
-    def load(self, root: str | Path, split: str) -> RGGSSSP:
-        """Return one split, generated where it is not in `root` yet; the cap on distances is not for the test split."""
+    def load(self, root: str | Path, split: str, edge_reduce: EdgeReduce = ("min", "mean")) -> RGGSSSP:
+        """Return one split, generated where it is not in `root` yet; the cap on distances is not for the test split.
+
+        Args:
+            root: Folder of the cache.
+            split: ``"train"``, ``"val"`` or ``"test"``.
+            edge_reduce: What coarse edges carry, as a model's spec says.
+        """
         counts = {"train": self.train_graphs, "val": self.val_graphs, "test": self.test_graphs}
         return RGGSSSP(
             root,
@@ -105,7 +156,7 @@ class RGGSpec:
             weighted=self.weighted,
             num_graphs=counts[split],
             seed=self.seed,
-            pre_transform=Coarsen(Graclus(rounds=self.rounds, seed=0), ("min", "mean")),
+            pre_transform=Coarsen(Graclus(rounds=self.rounds, seed=0), edge_reduce),
         )
 
 
@@ -119,7 +170,7 @@ class Recipe:
         train: How.
     """
 
-    model: GHRSpec | DeepSpec = field(default_factory=GHRSpec)
+    model: ModelSpec = field(default_factory=GHRSpec)
     data: RGGSpec = field(default_factory=RGGSpec)
     train: TrainConfig = field(default_factory=TrainConfig)
 
@@ -137,6 +188,10 @@ class Recipe:
         except (KeyError, TypeError) as error:
             raise ValueError(f"This config does not describe a recipe of this version: {error}.") from error
 
+    def load(self, root: str | Path, split: str) -> RGGSSSP:
+        """Return one split of the data, coarsened as the model needs it."""
+        return self.data.load(root, split, self.model.edge_reduce)
+
     def build(self) -> nn.Module:
         """Return the untrained model, the same for the same seed."""
         with torch.random.fork_rng(devices=[]):
@@ -148,7 +203,7 @@ class Recipe:
     ) -> tuple[nn.Module, dict[str, Any]]:
         """Train the model, or go on with it, and judge it on the test split; return it and its result."""
         model = self.build()
-        train_set, val_set = self.data.load(data_root, "train"), self.data.load(data_root, "val")
+        train_set, val_set = self.load(data_root, "train"), self.load(data_root, "val")
         result = train(
             model,
             train_set,
@@ -166,12 +221,12 @@ class Recipe:
         model: nn.Module,
         data_root: str | Path,
         *,
-        steps: int | None = None,
+        steps: Steps | None = None,
         t_high: int | None = None,
         t_low: int | None = None,
     ) -> dict[str, Any]:
         """Return the errors on the test split by distance; recurrent models may be given other numbers of steps."""
-        test_set = self.data.load(data_root, "test")
+        test_set = self.load(data_root, "test")
         prediction, target = predict(model, test_set, steps=steps, t_high=t_high, t_low=t_low)
         hops = test_set.hops[test_set.mask]
         return dict(mae_by_distance(prediction, target, hops, self.data.in_range))
