@@ -55,7 +55,7 @@ def test_a_run_is_judged_on_the_test_split_by_distance(tmp_path):
 
 
 def test_the_extension_is_exact_beyond_the_range_after_a_short_training(tmp_path):
-    data = RGGSpec(train_graphs=100, val_graphs=10, test_graphs=20, weighted=True)
+    data = RGGSpec(train_graphs=60, val_graphs=10, test_graphs=20, weighted=True)
     recipe = Recipe(MinPlusSpec(), data, TrainConfig(epochs=12, lr=1e-2, batch_size=8, schedule="cosine"))
     model, result = recipe.run(tmp_path / "run", tmp_path / "data", quiet=True)
     assert 0 < result["metrics"]["out_of_range"] < 1e-2

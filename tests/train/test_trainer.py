@@ -277,6 +277,6 @@ def test_a_penalty_of_the_model_is_minimised_too(tmp_path: Path) -> None:
     for kind in (Recurrent, Shrinking):
         torch.manual_seed(0)
         model = kind()
-        train(model, rings(8), rings(2, seed=1), TrainConfig(epochs=3, lr=1e-2), tmp_path / kind.__name__, quiet=True)
+        train(model, rings(8), rings(2, seed=1), TrainConfig(epochs=10, lr=1e-2), tmp_path / kind.__name__, quiet=True)
         norms[kind.__name__] = model.message.weight.abs().sum().item()
     assert norms["Shrinking"] < 0.9 * norms["Recurrent"]

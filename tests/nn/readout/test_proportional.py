@@ -20,6 +20,6 @@ def test_is_linear_without_a_constant():
 def test_starts_near_the_mean_and_can_be_drawn_anew():
     readout = ProportionalReadout(200, 1)
     before = readout.weight.clone()
-    assert abs(float(before.sum()) - 1) < 0.1
+    assert abs(before.sum().item() - 1) < 0.1
     readout.reset_parameters()
     assert not torch.equal(readout.weight, before)
