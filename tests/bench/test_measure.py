@@ -37,7 +37,7 @@ def test_systems_without_a_status_file_report_the_peak_since_the_start(monkeypat
 
 
 def test_the_module_prints_json(capsys):
-    main(["A", "plain", "--quick", "--threads", "1", "--runs", "1", "--nodes", "30"])
+    main(["A", "plain", "--quick", "--threads", "1", "--runs", "1", "--nodes", "30", "--loops", "1", "1", "2"])
     usage = json.loads(capsys.readouterr().out)
     assert usage.keys() == {"build_seconds", "seconds", "before", "peak"}
     assert len(usage["seconds"]) == 1
@@ -62,9 +62,12 @@ def test_the_command_says_what_to_measure(monkeypatch):
         return type("Done", (), {"returncode": 0, "stdout": out})
 
     monkeypatch.setattr(measure.subprocess, "run", run)
-    usage = in_fresh_process("D", "ghr", count=3, quick=True, nodes=50, runs=4, environment={"KEY": "value"})
+    usage = in_fresh_process(
+        "D", "ghr", count=3, quick=True, nodes=50, loops=(1, 2, 3), runs=4, environment={"KEY": "value"}
+    )
     assert usage.above == 5
     expected = ["ghr.bench.measure", "D", "ghr", "--runs", "4", "--threads", "3", "--quick", "--nodes", "50"]
+    expected += ["--loops", "1", "2", "3"]
     assert given["command"][2:] == expected
     assert given["env"]["KEY"] == "value"
     assert len(given["env"]) > 1

@@ -54,3 +54,9 @@ def test_relative_error():
 def test_the_size_of_the_graph_can_be_set():
     data = select(["D"])[0].sized(77).load()
     assert data.num_nodes == 77
+
+
+def test_the_numbers_of_steps_can_be_set(workload):
+    looped = workload.looped(1, 2, 3)
+    model = looped.prepare("ghr", looped.load()).model
+    assert (model.steps, model.t_high, model.t_low) == (1, 2, 3)

@@ -84,6 +84,49 @@ def test_tied_layers_are_a_flat_recurrence(conv):
     assert relative_error(deep(data), flat(data).detach()) <= 1e-12
 
 
+@pytest.mark.parametrize("conv", ["gine", "gated_gine", "adgn"])
+def test_steps_go_on_from_the_state_before(conv):
+    """R steps of a stack are one pass through R copies of it."""
+    recurrent, long = small(conv=conv, edge_dim=3, layers=2, steps=3), small(conv=conv, edge_dim=3, layers=6)
+    own = recurrent.state_dict()
+    for name in long.state_dict():
+        part, _, rest = name.partition(".")
+        if part in ("convs", "norms"):
+            layer, _, inner = rest.partition(".")
+            own[name] = recurrent.state_dict()[f"{part}.{int(layer) % 2}.{inner}"]
+    long.load_state_dict(own)
+    data = hierarchy()
+    predictions = recurrent.rollout(data)
+    assert len(predictions) == 3
+    assert torch.equal(predictions[-1], recurrent(data))
+    assert relative_error(predictions[-1], long(data)) <= 1e-12
+    for count in (1, 2):
+        assert torch.equal(predictions[count - 1], recurrent(data, steps=count))
+    assert len(recurrent.rollout(data, steps=5)) == 5
+
+
+def test_laws_of_the_recurrent_stack():
+    model = small(conv="gated_gine", edge_dim=3, steps=2)
+    assert_permutation_equivariant(model, hierarchy(), rtol=1e-10)
+    assert_batch_equals_loop(model, [hierarchy(n, n + 2, seed=n) for n in (4, 9, 6)], rtol=1e-10)
+    torch.manual_seed(0)
+    fresh = DeepGNN(2, 16, 1, layers=2, conv="gated_gine", edge_dim=3, steps=2).double()
+    assert_gradients_reach_all_parameters(fresh, hierarchy(12, 18))
+
+
+def test_steps_do_not_change_the_weights():
+    assert small(steps=4).state_dict().keys() == small().state_dict().keys()
+
+
+def test_a_feed_forward_stack_has_no_steps():
+    with pytest.raises(ValueError, match="A feed-forward stack has no steps, but steps=2 was given"):
+        small()(hierarchy(edge_dim=None), steps=2)
+    with pytest.raises(ValueError, match="steps must be a whole number of at least 1; got 0"):
+        small(steps=2).rollout(hierarchy(edge_dim=None), steps=0)
+    with pytest.raises(ValueError, match="steps must be a whole number of at least 1; got 0"):
+        small(steps=0)
+
+
 def test_layers_have_weights_of_their_own():
     model = small()
     weights = [layer.update[0].weight for layer in model.convs]
@@ -103,6 +146,7 @@ def test_repr_is_short():
     text = repr(DeepGNN(2, 6, 1, layers=3, edge_dim=1))
     assert text.startswith("DeepGNN(layers=3, conv=GINE(6, edge_dim=6)) with ")
     assert "\n" not in text
+    assert "edge_dim=6), steps=2) with " in repr(DeepGNN(2, 6, 1, layers=3, edge_dim=1, steps=2))
 
 
 def test_reset_parameters_draws_anew():

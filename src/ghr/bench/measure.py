@@ -51,6 +51,7 @@ def in_fresh_process(
     count: int | None = None,
     quick: bool = False,
     nodes: int | None = None,
+    loops: tuple[int, int, int] | None = None,
     runs: int = 2,
     environment: Mapping[str, str] | None = None,
 ) -> Usage:
@@ -62,6 +63,7 @@ def in_fresh_process(
         count: Number of threads; all cores by default.
         quick: Shrink the workload.
         nodes: Run on one graph of this size instead.
+        loops: Run with these ``steps``, ``t_high`` and ``t_low`` instead.
         runs: Times the work is done.
         environment: Variables to set for the process.
     """
@@ -69,6 +71,7 @@ def in_fresh_process(
     command += ["--threads", str(count or available_cores())]
     command += ["--quick"] if quick else []
     command += [] if nodes is None else ["--nodes", str(nodes)]
+    command += [] if loops is None else ["--loops", *map(str, loops)]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})})
     if done.returncode:
         last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
@@ -134,12 +137,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--threads", type=int, default=available_cores())
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--nodes", type=int)
+    parser.add_argument("--loops", type=int, nargs=3)
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args(arguments)
     workload = select([given.workload])[0]
     workload = workload.quick() if given.quick else workload
     if given.nodes is not None and isinstance(workload, Recurrence):
         workload = workload.sized(given.nodes)
+    if given.loops is not None and isinstance(workload, Recurrence):
+        workload = workload.looped(*given.loops)
     with threads(given.threads):
         print(json.dumps(asdict(measure(workload, given.implementation, given.runs))))
 

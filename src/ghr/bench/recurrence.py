@@ -49,6 +49,10 @@ class Recurrence:
         """Return the same on one geometric graph of another size."""
         return replace(self, graphs=GeometricGraphs(1, nodes))
 
+    def looped(self, steps: int, t_high: int, t_low: int) -> "Recurrence":
+        """Return the same with other numbers of steps."""
+        return replace(self, options={**self.options, "steps": steps, "t_high": t_high, "t_low": t_low})
+
     def load(self) -> Data:
         """Return the batch."""
         return self.graphs.load()

@@ -10,12 +10,14 @@ import tyro
 from ghr.cli.bench import Bench
 from ghr.cli.demo import Demo
 from ghr.cli.eval import Eval
+from ghr.cli.reproduce import Reproduce
 from ghr.cli.train import Train
 
 Command = (
     Annotated[Demo, tyro.conf.subcommand("demo")]
     | Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Eval, tyro.conf.subcommand("eval")]
+    | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
 )
 
@@ -32,7 +34,7 @@ def main(arguments: list[str] | None = None) -> None:
         args=given or ["--help"],
         description="Graph Hierarchical Recurrence: train short, be right at distances never seen in training.",
     )
-    _say(logging.WARNING if command.quiet else logging.INFO)
+    say(logging.WARNING if command.quiet else logging.INFO)
     try:
         command.run()
     except (ValueError, OSError) as error:
@@ -46,7 +48,7 @@ def main(arguments: list[str] | None = None) -> None:
         sys.exit(130)
 
 
-def _say(level: int) -> None:
+def say(level: int) -> None:
     """Show the library's own messages from a level up, on the error output."""
     logger = logging.getLogger("ghr")
     handler = logging.StreamHandler()

@@ -1,4 +1,4 @@
-"""The flat feed-forward baseline: distinct layers, one after the other."""
+"""The flat baselines with distinct layers: a feed-forward stack, run once or as the step of a recurrence."""
 
 from typing import cast
 
@@ -22,6 +22,10 @@ class DeepGNN(nn.Module):
 
     Each layer has weights of its own, so the stack reaches exactly :math:`L` hops, in training and after.
 
+    With ``steps`` the whole stack is the step of a global recurrence without hierarchy ("+GR" in the paper): each step
+    starts from the state :math:`h^{(L)}` of the one before, and a prediction is read after every step. The stack that
+    shares one layer among all its iterations is :class:`~ghr.GHR` with ``levels=1``.
+
     Args:
         in_channels: Width of the node features.
         hidden_channels: Width :math:`d` of the states.
@@ -30,6 +34,7 @@ class DeepGNN(nn.Module):
         conv: Message passing, as in :class:`~ghr.GHR`.
         edge_dim: Width of the edge features; ``None`` if there are none or they shall not be used.
         readout: As in :class:`~ghr.GHR`.
+        steps: Global steps :math:`R`; ``None`` for a feed-forward stack, which has none.
 
     Shapes:
         - **input:** a (batch of) graphs with ``x`` of shape :math:`(N, \text{in\_channels})`
@@ -46,12 +51,16 @@ class DeepGNN(nn.Module):
         conv: ConvLike = "gine",
         edge_dim: int | None = None,
         readout: str | Readout = "node",
+        steps: int | None = None,
     ) -> None:
         super().__init__()
         sizes = {"in_channels": in_channels, "hidden_channels": hidden_channels, "out_channels": out_channels}
         for name, value in {**sizes, "layers": layers}.items():
             check_positive(name, value)
+        if steps is not None:
+            check_positive("steps", steps)
         self.in_channels = in_channels
+        self.steps = steps
         self.node_encoder = nn.Linear(in_channels, hidden_channels)
         self.edge_encoder = EdgeEncoder(conv, edge_dim, hidden_channels)
         width = self.edge_encoder.out_channels
@@ -66,23 +75,35 @@ class DeepGNN(nn.Module):
         """Draw all parameters anew."""
         reset_all(self)
 
-    def forward(self, data: Data) -> Tensor:
-        """Return the prediction."""
+    def forward(self, data: Data, *, steps: int | None = None) -> Tensor:
+        """Return the prediction after the last step; `steps` is for a recurrent stack, if not its own number."""
+        return self._run(data, steps, only_last=True)[-1]
+
+    def rollout(self, data: Data, steps: int | None = None) -> list[Tensor]:
+        """Return the predictions after every step, the first step first; a feed-forward stack has one."""
+        return self._run(data, steps, only_last=False)
+
+    def _run(self, data: Data, steps: int | None, *, only_last: bool) -> list[Tensor]:
+        if steps is not None:
+            check_positive("steps", steps)
+            if self.steps is None:
+                raise ValueError(f"A feed-forward stack has no steps, but steps={steps} was given; leave it out.")
         check_input(data, self.in_channels, self)
         level = levels_of(data)[0]
         x, edge_attr = self.node_encoder(data.x), self.edge_encoder(level, "The graph")
-        state = self.initial(x, level.num_nodes)
-        for layer, norm in zip(self.convs, self.norms, strict=True):
-            conv = cast(Conv, layer)
-            edges = prepare_edges(conv, level, edge_attr)
-            state, _ = conv.iterate(cast(nn.RMSNorm, norm), state, x, edges, 1)
-        given = ReadoutInput(state, level.batch, num_graphs_of(data), level.edge_index, edge_attr)
-        return self.readout(given)  # type: ignore[no-any-return]
-
-    def rollout(self, data: Data, steps: None = None) -> list[Tensor]:
-        """Return the one prediction, in the form in which a recurrent model returns several."""
-        return [self(data)]
+        convs = [cast(Conv, layer) for layer in self.convs]
+        edges = [prepare_edges(conv, level, edge_attr) for conv in convs]
+        state, predictions = self.initial(x, level.num_nodes), []
+        count = steps or self.steps or 1
+        for step in range(1, count + 1):
+            for conv, norm, prepared in zip(convs, self.norms, edges, strict=True):
+                state, _ = conv.iterate(cast(nn.RMSNorm, norm), state, x, prepared, 1)
+            if step == count or not only_last:
+                given = ReadoutInput(state, level.batch, num_graphs_of(data), level.edge_index, edge_attr)
+                predictions.append(self.readout(given))
+        return predictions
 
     def __repr__(self) -> str:
         count = sum(parameter.numel() for parameter in self.parameters())
-        return f"DeepGNN(layers={len(self.convs)}, conv={self.convs[0]!r}) with {count:,} parameters"
+        steps = "" if self.steps is None else f", steps={self.steps}"
+        return f"DeepGNN(layers={len(self.convs)}, conv={self.convs[0]!r}{steps}) with {count:,} parameters"

@@ -31,8 +31,8 @@ def draw_out_of_range(
     left, truth, guess = figure.subplots(1, 3, width_ratios=[1.25, 1, 1])
     _draw_errors(left, errors, in_range)
     mask, true = graph.mask.numpy(), graph["y"].squeeze(1).numpy()
-    _draw_graph(truth, graph, true, mask, true[mask].max())
-    points = _draw_graph(guess, graph, prediction.squeeze(1).detach().cpu().numpy(), mask, true[mask].max())
+    draw_graph(truth, graph, true, mask, true[mask].max())
+    points = draw_graph(guess, graph, prediction.squeeze(1).detach().cpu().numpy(), mask, true[mask].max())
     truth.set_title("true distance from the source")
     guess.set_title(f"predicted by {next(iter(errors))}")
     figure.colorbar(points, ax=[truth, guess], label="hops", shrink=0.85)
@@ -53,7 +53,16 @@ def _draw_errors(axes: Any, errors: Mapping[str, Mapping[str, Any]], in_range: i
     axes.legend(loc="upper left", frameon=False)
 
 
-def _draw_graph(axes: Any, graph: Data, value: Any, mask: Any, top: float) -> Any:
+def draw_graph(axes: Any, graph: Data, value: Any, mask: Any, top: float) -> Any:
+    """Draw the masked nodes of a graph in the colours of their values, its source as a star; return the points.
+
+    Args:
+        axes: Where to draw.
+        graph: A graph of :class:`~ghr.datasets.RGGSSSP`.
+        value: One number per node, clipped to what the colours show.
+        mask: The nodes to draw.
+        top: The value of the last colour; the first is zero.
+    """
     assert graph.pos is not None
     assert graph.edge_index is not None
     assert graph.x is not None

@@ -11,7 +11,7 @@ from ghr.datasets import RGGSSSP, mae_by_distance
 from ghr.datasets.rgg import REGIMES
 from ghr.hierarchy import CentrePaths, Coarsen, Graclus
 from ghr.hierarchy.coarsen import Reduce
-from ghr.models import GHR, DeepGNN, MinPlusGHR
+from ghr.models import GHR, GPS, DeepGNN, MinPlusGHR
 from ghr.models.settle import Steps
 from ghr.ops import Pool
 from ghr.train import TrainConfig, predict, train
@@ -39,11 +39,6 @@ class GHRSpec:
     t_low: int = 2
     pool: Pool = "max"
 
-    @property
-    def edge_reduce(self) -> EdgeReduce:
-        """What the coarse edges carry."""
-        return ("min", "mean")
-
     def build(self, edge_dim: int, coarse_edge_dim: int) -> nn.Module:
         """Return a new model."""
         return GHR(1, out_channels=1, edge_dim=edge_dim, coarse_edge_dim=coarse_edge_dim, **asdict(self))
@@ -51,26 +46,67 @@ class GHRSpec:
 
 @dataclass(frozen=True)
 class DeepSpec:
-    """The flat feed-forward baseline.
+    """The flat baseline with distinct layers.
 
     Args:
         conv: Message passing.
         hidden_channels: Width of the states.
         layers: Number of layers.
+        steps: Global steps in training; ``None`` for a feed-forward stack.
     """
 
     conv: str = "gine"
     hidden_channels: int = 32
     layers: int = 10
-
-    @property
-    def edge_reduce(self) -> EdgeReduce:
-        """What the coarse edges carry, though nobody reads it."""
-        return ("min", "mean")
+    steps: int | None = None
 
     def build(self, edge_dim: int, coarse_edge_dim: int) -> nn.Module:
         """Return a new model."""
         return DeepGNN(1, out_channels=1, edge_dim=edge_dim, **asdict(self))
+
+
+@dataclass(frozen=True)
+class RecurrentSpec:
+    """The flat baseline with one layer for all iterations, which is GHR without its coarse level.
+
+    Args:
+        conv: Message passing.
+        hidden_channels: Width of the states.
+        steps: Global steps in training; train with ``jitter=False`` where a single step is to stay one.
+        t_low: Iterations per step.
+    """
+
+    conv: str = "gine"
+    hidden_channels: int = 32
+    steps: int = 1
+    t_low: int = 20
+
+    def build(self, edge_dim: int, coarse_edge_dim: int) -> nn.Module:
+        """Return a new model."""
+        return GHR(1, out_channels=1, levels=1, edge_dim=edge_dim, **asdict(self))
+
+
+@dataclass(frozen=True)
+class GPSSpec:
+    """The fixed-depth baseline with attention.
+
+    Args:
+        conv: Message passing beside the attention.
+        hidden_channels: Width of the states.
+        layers: Number of layers.
+        heads: Heads of the attention.
+        dropout: Probability of dropping an entry.
+    """
+
+    conv: str = "gine"
+    hidden_channels: int = 32
+    layers: int = 10
+    heads: int = 4
+    dropout: float = 0.3
+
+    def build(self, edge_dim: int, coarse_edge_dim: int) -> nn.Module:
+        """Return a new model."""
+        return GPS(1, out_channels=1, edge_dim=edge_dim, **asdict(self))
 
 
 @dataclass(frozen=True)
@@ -93,18 +129,19 @@ class MinPlusSpec:
     t_high: int = 1
     t_low: int = 6
 
-    @property
-    def edge_reduce(self) -> EdgeReduce:
-        """What the coarse edges carry: the lengths of paths."""
-        return CentrePaths()
-
     def build(self, edge_dim: int, coarse_edge_dim: int) -> nn.Module:
         """Return a new model."""
         return MinPlusGHR(1, out_channels=1, **asdict(self))
 
 
-ModelSpec: TypeAlias = GHRSpec | DeepSpec | MinPlusSpec
-MODELS: dict[str, type[ModelSpec]] = {"ghr": GHRSpec, "deep": DeepSpec, "min-plus": MinPlusSpec}
+ModelSpec: TypeAlias = GHRSpec | DeepSpec | RecurrentSpec | GPSSpec | MinPlusSpec
+MODELS: dict[str, type[ModelSpec]] = {
+    "ghr": GHRSpec,
+    "deep": DeepSpec,
+    "recurrent": RecurrentSpec,
+    "gps": GPSSpec,
+    "min-plus": MinPlusSpec,
+}
 
 
 @dataclass(frozen=True)
@@ -144,7 +181,7 @@ class RGGSpec:
         Args:
             root: Folder of the cache.
             split: ``"train"``, ``"val"`` or ``"test"``.
-            edge_reduce: What coarse edges carry, as a model's spec says.
+            edge_reduce: What coarse edges carry.
         """
         counts = {"train": self.train_graphs, "val": self.val_graphs, "test": self.test_graphs}
         return RGGSSSP(
@@ -179,6 +216,10 @@ class Recipe:
         kind = next(name for name, spec in MODELS.items() if type(self.model) is spec)
         return {"model": {"kind": kind, **asdict(self.model)}, "data": asdict(self.data)}
 
+    def config(self) -> dict[str, Any]:
+        """Return what stands in the ``config.json`` of a run."""
+        return {"train": asdict(self.train), **self.describe()}
+
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> "Recipe":
         """Return the recipe that a run's ``config.json`` describes."""
@@ -190,7 +231,7 @@ class Recipe:
 
     def load(self, root: str | Path, split: str) -> RGGSSSP:
         """Return one split of the data, coarsened as the model needs it."""
-        return self.data.load(root, split, self.model.edge_reduce)
+        return self.data.load(root, split, CentrePaths() if isinstance(self.model, MinPlusSpec) else ("min", "mean"))
 
     def build(self) -> nn.Module:
         """Return the untrained model, the same for the same seed."""

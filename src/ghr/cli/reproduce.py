@@ -1,0 +1,137 @@
+"""``ghr reproduce``: tables and figures of the paper beside our numbers."""
+
+import logging
+import multiprocessing
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar, get_args
+
+import tyro
+
+from ghr.bench.threads import available_cores, threads
+from ghr.cli.table import table
+from ghr.paper.export import export_best
+from ghr.paper.item import Item, Place, report_files, write_report
+from ghr.paper.items import ITEMS
+from ghr.paper.row import Row
+from ghr.paper.runs import Run, State, runs_of, work_on
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+STATES = get_args(State)
+
+
+@dataclass
+class Reproduce:
+    """Make a table or figure of the paper from finished runs, training what is missing, and set our numbers beside it.
+
+    May be started several times at once, on the same item too: each run is trained by one process only. Killed runs
+    go on where they were. "all" stands for every item; --list says which there are.
+    """
+
+    item: tyro.conf.Positional[str]
+    """Name of the item, or "all"."""
+    runs: Path = Path("runs")
+    """Folder of the runs."""
+    data: Path = Path("data")
+    """Folder of the generated graphs."""
+    out: Path = Path("docs/reproduce")
+    """Folder for the reports."""
+    list: bool = False
+    """Only say what is finished and what is missing."""
+    seeds: int | None = None
+    """Only the first so many seeds of every row."""
+    only: tuple[str, ...] = ()
+    """Train only these rows, by title or by folder such as rgg-large/ghr-gine."""
+    train: bool = True
+    """Train what is missing; --no-train reports what is finished."""
+    processes: int = 1
+    """Processes that train at once, with the cores divided among them."""
+    export: Path | None = None
+    """Folder for the best model among the rows (see --only), to be loaded with from_pretrained."""
+    quiet: bool = False
+    """No progress bars."""
+
+    def run(self) -> None:
+        """List, or train and write the reports."""
+        items = self._items()
+        for name, value in {"seeds": self.seeds, "processes": self.processes}.items():
+            if value is not None and value < 1:
+                raise ValueError(f"reproduce needs {name} of at least 1; got {name}={value}.")
+        if self.list:
+            print(self._states(items))
+            return
+        if self.train:
+            self._work(runs_of(self._chosen(items), self.runs, seeds=self.seeds))
+        place = Place(self.runs, self.data, self.seeds)
+        for item in items:
+            for file in write_report(item, place, self.out):
+                print(file)
+        if self.export is not None:
+            best = export_best(runs_of(self._chosen(items), self.runs, seeds=self.seeds), self.export)
+            print(f"{self.export}: {best.row.title}, seed {best.seed}")
+
+    def _items(self) -> Sequence[Item]:
+        if self.item == "all":
+            return [*ITEMS.values()]
+        if self.item not in ITEMS:
+            raise ValueError(f"There is no item {self.item!r}; known are {', '.join(ITEMS)}, and all.")
+        return [ITEMS[self.item]]
+
+    def _chosen(self, items: Sequence[Item]) -> Sequence[Row]:
+        rows = _distinct([row for item in items for row in item.rows])
+        known = [name for row in rows for name in (row.title, f"{row.group}/{row.name}")]
+        for name in self.only:
+            if name not in known:
+                raise ValueError(f"There is no row {name!r} in {self.item}; known are {'; '.join(_distinct(known))}.")
+        if not self.only:
+            return rows
+        return [row for row in rows if row.title in self.only or f"{row.group}/{row.name}" in self.only]
+
+    def _work(self, runs: Sequence[Run]) -> None:
+        left = [run for run in runs if run.unfinished]
+        if not left:
+            return
+        if self.processes == 1:
+            work_on(left, self.data, quiet=self.quiet)
+            return
+        share = max(1, available_cores() // self.processes)
+        context = multiprocessing.get_context("spawn")
+        level = logging.getLogger("ghr").getEffectiveLevel()
+        workers = [context.Process(target=_worker, args=(left, self.data, share, level)) for _ in range(self.processes)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        failed = [worker.exitcode for worker in workers if worker.exitcode]
+        if failed:
+            raise ValueError(f"{len(failed)} of {self.processes} processes ended with an error, said above.")
+
+    def _states(self, items: Sequence[Item]) -> str:
+        if len(items) > 1:
+            lines = [[item.name, *self._count(item.rows), self._written(item)] for item in items]
+            return table(["item", *STATES, "report"], lines)
+        lines = [[f"{row.group}/{row.name}", *self._count([row]), row.budget] for row in self._chosen(items)]
+        end = f"Report: {self._written(items[0])}"
+        return f"{table(['runs', *STATES, 'budget'], lines)}\n{end}" if lines else end
+
+    def _count(self, rows: Sequence[Row]) -> Sequence[str]:
+        states = Counter(run.state for run in runs_of(rows, self.runs, seeds=self.seeds))
+        return [str(states[state]) for state in STATES]
+
+    def _written(self, item: Item) -> str:
+        return "written" if report_files(item, self.out)["md"].exists() else "not written"
+
+
+def _worker(runs: Sequence[Run], data: Path, count: int, level: int) -> None:
+    from ghr.cli import say
+
+    say(level)
+    with threads(count):
+        work_on(runs, data, quiet=True)
+
+
+def _distinct(values: Sequence[T]) -> Sequence[T]:
+    return [*dict.fromkeys(values)]

@@ -1,0 +1,113 @@
+"""The fixed-depth baseline with attention: local message passing beside attention over the whole graph."""
+
+from typing import Any, cast
+
+from torch import Tensor, nn
+from torch_geometric.data import Data
+from torch_geometric.nn import GPSConv
+
+from ghr.hierarchy.data import levels_of, num_graphs_of
+from ghr.models.cell import EdgeEncoder
+from ghr.models.inputs import check_input, check_positive, reset_all
+from ghr.nn.conv import ConvLike, make_conv
+from ghr.nn.readout import Readout, ReadoutInput, check_readout, make_readout
+
+
+class GPS(nn.Module):
+    r"""A stack of GPS layers: message passing and multi-head attention over all nodes of a graph, side by side.
+
+    .. math::
+        h^{(0)} = W_n x, \qquad h^{(l)} = h^{(l-1)} + \mathrm{GPSConv}_l\big( \mathrm{RMSNorm}_l(h^{(l-1)}),\; e
+        \big), \qquad l = 1, \dots, L
+
+    where, with batch norms :math:`\mathrm{N}_1, \mathrm{N}_2, \mathrm{N}_3`,
+
+    .. math::
+        y = \mathrm{N}_1\big(z + \mathrm{MP}(z, e)\big) + \mathrm{N}_2\big(z + \mathrm{MHA}(z)\big), \qquad
+        \mathrm{GPSConv}(z, e) = \mathrm{N}_3\big( y + \mathrm{MLP}(y) \big).
+
+    Attention sees every node of the same graph and none of another, so distance is no limit to what a node may read;
+    it costs memory in the square of the size of a graph.
+
+    Args:
+        in_channels: Width of the node features.
+        hidden_channels: Width :math:`d` of the states; a multiple of ``heads``.
+        out_channels: Width of a prediction.
+        layers: Number of layers :math:`L`.
+        heads: Heads of the attention.
+        dropout: Probability of dropping an entry after message passing, attention and inside the MLP, in ``[0, 1)``.
+        conv: Message passing, as in :class:`~ghr.GHR`.
+        edge_dim: Width of the edge features; ``None`` if there are none or they shall not be used.
+        readout: As in :class:`~ghr.GHR`.
+
+    Shapes:
+        - **input:** a (batch of) graphs with ``x`` of shape :math:`(N, \text{in\_channels})`
+        - **output:** as of :class:`~ghr.GHR`
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        hidden_channels: int,
+        out_channels: int,
+        *,
+        layers: int = 10,
+        heads: int = 4,
+        dropout: float = 0.3,
+        conv: ConvLike = "gine",
+        edge_dim: int | None = None,
+        readout: str | Readout = "node",
+    ) -> None:
+        super().__init__()
+        sizes = {"in_channels": in_channels, "hidden_channels": hidden_channels, "out_channels": out_channels}
+        for name, value in {**sizes, "layers": layers, "heads": heads}.items():
+            check_positive(name, value)
+        if hidden_channels % heads:
+            raise ValueError(f"hidden_channels must be a multiple of heads={heads}; got {hidden_channels}.")
+        if not 0 <= dropout < 1:
+            raise ValueError(f"dropout must lie in [0, 1); got {dropout!r}.")
+        self.in_channels = in_channels
+        self.node_encoder = nn.Linear(in_channels, hidden_channels)
+        self.edge_encoder = EdgeEncoder(conv, edge_dim, hidden_channels)
+        width = self.edge_encoder.out_channels
+        convs = [make_conv(conv, hidden_channels, width) for _ in range(layers)]
+        self.one_row_for_all_edges = convs[0].one_row_for_all_edges
+        self.layers = nn.ModuleList(
+            GPSConv(hidden_channels, cast(Any, each), heads=heads, dropout=dropout) for each in convs
+        )
+        self.norms = nn.ModuleList(nn.RMSNorm(hidden_channels, eps=1e-6) for _ in range(layers))
+        if isinstance(readout, str):
+            readout = make_readout(readout, hidden_channels, out_channels, width)
+        self.readout = check_readout(readout)
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew."""
+        reset_all(self)
+        for layer in self.layers:
+            cast(GPSConv, layer).attn._reset_parameters()  # last, since it starts the attention without biases
+
+    def forward(self, data: Data) -> Tensor:
+        """Return the prediction."""
+        check_input(data, self.in_channels, self)
+        level = levels_of(data)[0]
+        edge_attr = self.edge_encoder(level, "The graph")
+        rows = edge_attr
+        if edge_attr is not None and not self.one_row_for_all_edges:
+            rows = edge_attr.expand(level.edge_index.size(1), -1)
+        state = self.node_encoder(data.x)
+        for layer, norm in zip(self.layers, self.norms, strict=True):
+            state = state + layer(norm(state), level.edge_index, level.batch, edge_attr=rows)
+        given = ReadoutInput(state, level.batch, num_graphs_of(data), level.edge_index, edge_attr)
+        return self.readout(given)  # type: ignore[no-any-return]
+
+    def rollout(self, data: Data, steps: None = None) -> list[Tensor]:
+        """Return the one prediction, in the form in which a recurrent model returns several."""
+        return [self(data)]
+
+    def __repr__(self) -> str:
+        count = sum(parameter.numel() for parameter in self.parameters())
+        first = cast(GPSConv, self.layers[0])
+        return (
+            f"GPS(layers={len(self.layers)}, heads={first.heads}, dropout={first.dropout}, conv={first.conv!r}) "
+            f"with {count:,} parameters"
+        )

@@ -1,0 +1,61 @@
+"""Curves of the error by distance."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from ghr.paper.figures import COLOURS
+from ghr.paper.results import Spread
+
+_DASHES = ("-", "--", ":", "-.")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes.
+
+    Args:
+        title: Above it.
+        in_range: Largest distance seen in training.
+        curves: For every label, the error at every distance over the seeds.
+    """
+
+    title: str
+    in_range: int
+    curves: Mapping[str, Mapping[int, Spread]]
+
+
+def draw_curves(panels: Sequence[Panel]) -> Figure:
+    """Draw the error by distance, one curve per label with a band of one deviation, the trained range shaded."""
+    figure = Figure(figsize=(1.5 + 5.5 * len(panels), 4.6), layout="constrained")
+    all_axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+    for axes, panel in zip(all_axes, panels, strict=True):
+        _draw_panel(axes, panel)
+    all_axes[0].set_ylabel("mean absolute error (hops)")
+    handles, labels = all_axes[0].get_legend_handles_labels()
+    if labels:
+        figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+def _draw_panel(axes: Any, panel: Panel) -> None:
+    last = panel.in_range
+    for place, (label, curve) in enumerate(panel.curves.items()):
+        colour, dash = COLOURS[place % len(COLOURS)], _DASHES[place // len(COLOURS) % len(_DASHES)]
+        distances = sorted(curve)
+        mean = [curve[d].mean for d in distances]
+        if any(curve[d].std for d in distances):
+            low = [curve[d].mean - curve[d].std for d in distances]
+            high = [curve[d].mean + curve[d].std for d in distances]
+            axes.fill_between(distances, low, high, color=colour, alpha=0.12, linewidth=0)
+        marker = "o" if len(distances) <= 12 else None
+        axes.plot(distances, mean, dash, marker=marker, markersize=4, color=colour, label=label)
+        last = max([last, *distances])
+    axes.axvspan(-0.5, panel.in_range + 0.5, color="#009e73", alpha=0.08, zorder=0, linewidth=0)
+    axes.text(panel.in_range / 2, 0.97, "seen in training", transform=axes.get_xaxis_transform(), ha="center", va="top",
+              color="0.35")  # fmt: skip
+    axes.set(title=panel.title, xlabel="true distance (hops)", xlim=(-0.5, last + 0.5))
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)

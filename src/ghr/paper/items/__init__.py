@@ -1,0 +1,22 @@
+"""The tables and figures of the paper that ``ghr reproduce`` makes again, one a file."""
+
+from ghr.paper.item import Item
+from ghr.paper.items.ablations import AblationFigure, AblationTable
+from ghr.paper.items.diameter import Diameter
+from ghr.paper.items.memory import Memory
+from ghr.paper.items.parameters import Parameters
+from ghr.paper.items.prediction import Prediction
+from ghr.paper.items.small_range import SmallRange
+
+_ALL: tuple[Item, ...] = (
+    SmallRange(),
+    AblationTable(),
+    AblationFigure(),
+    Prediction(),
+    Diameter(),
+    Memory(),
+    Parameters(),
+)
+ITEMS: dict[str, Item] = {item.name: item for item in _ALL}
+
+__all__ = ["ITEMS"]

@@ -1,0 +1,72 @@
+import json
+
+import pytest
+from test_cli import run
+
+from ghr.paper.items import ITEMS
+from tiny_rows import TinyItem
+
+
+@pytest.fixture
+def options(tmp_path, monkeypatch):
+    for name in list(ITEMS):
+        monkeypatch.delitem(ITEMS, name)
+    monkeypatch.setitem(ITEMS, "tiny", TinyItem())
+    monkeypatch.setitem(ITEMS, "other", TinyItem("other", "Another", ()))
+    folders = {"--runs": tmp_path / "runs", "--data": tmp_path / "data", "--out": tmp_path / "docs" / "reproduce"}
+    return [str(word) for pair in folders.items() for word in pair] + ["--quiet"]
+
+
+def test_it_trains_what_is_missing_and_writes_the_report(capsys, tmp_path, options):
+    code, printed, _ = run(capsys, "reproduce", "tiny", "--seeds", "1", "--only", "GHR", *options)
+    assert code == 0
+    report = tmp_path / "docs" / "reproduce" / "tiny.md"
+    assert str(report) in printed
+    assert "GHR: 1\nDeep: not run" in report.read_text()
+    code, _, _ = run(capsys, "reproduce", "tiny", *options)
+    assert code == 0
+    assert "GHR: 2\nDeep: 1" in report.read_text()
+    record = json.loads(report.with_suffix(".json").read_text())
+    assert [len(row["seeds"]) for row in record["rows"]] == [2, 1]
+    assert {"versions", "machine"} <= set(record)
+
+
+def test_no_training_reports_what_is_finished(capsys, tmp_path, options):
+    assert run(capsys, "reproduce", "all", "--no-train", *options)[0] == 0
+    assert not (tmp_path / "runs").exists()
+    assert "GHR: not run" in (tmp_path / "docs" / "reproduce" / "tiny.md").read_text()
+
+
+def test_the_list_says_what_is_there_and_trains_nothing(capsys, tmp_path, options):
+    code, printed, _ = run(capsys, "reproduce", "all", "--list", *options)
+    assert code == 0
+    assert [line.split() for line in printed.splitlines()] == [
+        ["item", "finished", "running", "started", "missing", "report"],
+        ["tiny", "0", "0", "0", "3", "not", "written"],
+        ["other", "0", "0", "0", "0", "not", "written"],
+    ]
+    assert not (tmp_path / "runs").exists()
+    run(capsys, "reproduce", "tiny", "--only", "tiny/deep", *options)
+    _, printed, _ = run(capsys, "reproduce", "tiny", "--list", *options)
+    lines = [line.split()[:5] for line in printed.splitlines()]
+    assert lines[1:3] == [["tiny/ghr", "0", "0", "0", "2"], ["tiny/deep", "1", "0", "0", "0"]]
+    assert printed.splitlines()[-1] == "Report: written"
+
+
+def test_several_processes(capsys, tmp_path, options):
+    assert run(capsys, "reproduce", "tiny", "--processes", "2", *options)[0] == 0
+    assert "GHR: 2\nDeep: 1" in (tmp_path / "docs" / "reproduce" / "tiny.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["figure-9"], "There is no item 'figure-9'; known are tiny, other, and all."),
+        (["tiny", "--only", "GRH"], "There is no row 'GRH' in tiny; known are GHR; tiny/ghr; Deep; tiny/deep."),
+        (["tiny", "--seeds", "0"], "seeds of at least 1; got seeds=0"),
+        (["tiny", "--processes", "0"], "processes of at least 1; got processes=0"),
+    ],
+)
+def test_mistakes_are_sentences(capsys, options, arguments, words):
+    code, _, err = run(capsys, "reproduce", *arguments, *options)
+    assert (code, words in err) == (2, True)
