@@ -1,8 +1,8 @@
 """Graph Hierarchical Recurrence: message passing on a graph and its pooled copy, inside one recurrence."""
 
-from ghr.hierarchy import Coarsen, Graclus, GridBlocks, HierarchicalData, Level
-from ghr.models import GHR, GPS, DeepGNN, State
-from ghr.nn import EdgeReadout, GraphReadout, NodeReadout
+from ghr.hierarchy import CentrePaths, Coarsen, Graclus, GridBlocks, HierarchicalData, Level
+from ghr.models import GHR, GPS, DeepGNN, MinPlusGHR, Settled, State
+from ghr.nn import EdgeReadout, GraphReadout, NodeReadout, ProportionalReadout
 from ghr.train import DiscountedLoss
 
 __version__ = "0.1.0"
@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 __all__ = [
     "GHR",
     "GPS",
+    "CentrePaths",
     "Coarsen",
     "DeepGNN",
     "DiscountedLoss",
@@ -19,6 +20,9 @@ __all__ = [
     "GridBlocks",
     "HierarchicalData",
     "Level",
+    "MinPlusGHR",
     "NodeReadout",
+    "ProportionalReadout",
+    "Settled",
     "State",
 ]

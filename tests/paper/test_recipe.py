@@ -3,13 +3,13 @@ import json
 import pytest
 import torch
 
-from ghr.paper import DeepSpec, GHRSpec, Recipe, RGGSpec
+from ghr.paper import DeepSpec, GHRSpec, MinPlusSpec, Recipe, RGGSpec
 from ghr.train import TrainConfig
 
 TINY = RGGSpec(train_graphs=6, val_graphs=3, test_graphs=5)
 
 
-@pytest.mark.parametrize("model", [GHRSpec(conv="gine", steps=3), DeepSpec(layers=3)])
+@pytest.mark.parametrize("model", [GHRSpec(conv="gine", steps=3), DeepSpec(layers=3), MinPlusSpec(levels=1)])
 def test_a_recipe_survives_the_trip_through_json(model):
     recipe = Recipe(model, RGGSpec(regime="large", weighted=True), TrainConfig(epochs=2, seed=5))
     config = json.loads(json.dumps({"train": recipe.train.__dict__, **recipe.describe()}))
@@ -52,6 +52,16 @@ def test_a_run_is_judged_on_the_test_split_by_distance(tmp_path):
     near = [hop for hop in error if hop <= 5]
     assert metrics["in_range"] == pytest.approx(sum(error[h] for h in near) / sum(count[h] for h in near), rel=1e-4)
     assert recipe.judge(model, tmp_path / "data", t_low=3)["mae"] != metrics["mae"]
+
+
+def test_the_extension_is_exact_beyond_the_range_after_a_short_training(tmp_path):
+    data = RGGSpec(train_graphs=60, val_graphs=10, test_graphs=20, weighted=True)
+    recipe = Recipe(MinPlusSpec(), data, TrainConfig(epochs=12, lr=1e-2, batch_size=8, schedule="cosine"))
+    model, result = recipe.run(tmp_path / "run", tmp_path / "data", quiet=True)
+    assert 0 < result["metrics"]["out_of_range"] < 1e-2
+    assert recipe.judge(model, tmp_path / "data", steps="auto")["out_of_range"] < 1e-2
+    coarse = recipe.load(tmp_path / "data", "test")[0].levels[1]
+    assert coarse.centre_distance is not None
 
 
 def test_a_config_of_something_else_is_a_sentence():

@@ -266,3 +266,17 @@ def test_progress_goes_to_stderr_unless_quiet(tmp_path: Path, capsys: pytest.Cap
     assert captured.out == ""
     assert "4/4" in captured.err
     assert "loss=" in captured.err
+
+
+def test_a_penalty_of_the_model_is_minimised_too(tmp_path: Path) -> None:
+    class Shrinking(Recurrent):
+        def penalty(self) -> Tensor:
+            return 10 * self.message.weight.abs().sum()
+
+    norms = {}
+    for kind in (Recurrent, Shrinking):
+        torch.manual_seed(0)
+        model = kind()
+        train(model, rings(8), rings(2, seed=1), TrainConfig(epochs=10, lr=1e-2), tmp_path / kind.__name__, quiet=True)
+        norms[kind.__name__] = model.message.weight.abs().sum().item()
+    assert norms["Shrinking"] < 0.9 * norms["Recurrent"]

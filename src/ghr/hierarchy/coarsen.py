@@ -9,6 +9,7 @@ from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
 from ghr.hierarchy import kernels
+from ghr.hierarchy.centres import CentrePaths
 from ghr.hierarchy.data import HierarchicalData, check_graph
 
 Partition = Callable[..., Tensor]
@@ -28,8 +29,9 @@ class Coarsen(BaseTransform):
             labels may be any integers, clusters are numbered 0..C-1 in their order.
         edge_reduce: How a coarse edge's features come from the finest edges merged into it: ``"min"``, ``"mean"``,
             ``"max"``, ``"sum"``, a sequence of these (their columns stand side by side), or a callable
-            ``(coarse_edge_index, assignment, num_clusters) -> features`` where ``assignment`` maps the finest nodes.
-            ``None`` takes the partition's own ``coarse_edge_attr`` if it has one, else ``"mean"``.
+            ``(coarse_edge_index, assignment, num_clusters) -> features`` where ``assignment`` maps the finest nodes;
+            or :class:`CentrePaths`, which makes them as long as paths between the centres of the clusters. ``None``
+            takes the partition's own ``coarse_edge_attr`` if it has one, else ``"mean"``.
         levels: Number of coarse levels; the partition is applied to each in turn.
 
     Example:
@@ -44,7 +46,7 @@ class Coarsen(BaseTransform):
     def __init__(
         self,
         partition: Partition,
-        edge_reduce: Reduce | Sequence[Reduce] | CoarseEdgeAttr | None = None,
+        edge_reduce: Reduce | Sequence[Reduce] | CoarseEdgeAttr | CentrePaths | None = None,
         levels: int = 1,
     ) -> None:
         if not callable(partition):
@@ -77,8 +79,13 @@ class Coarsen(BaseTransform):
             assignment = label if assignment is None else label[assignment]
             # The entry put at the end is where -1 points to.
             became = step if became is None else torch.cat([step, step.new_tensor([-1])])[became]
-            edge_attr = self._edge_attr(edges, assignment, num_nodes, finest.edge_attr, became)
-            result.append_level(label, num_nodes, edges, edge_attr)
+            edge_attr: Tensor | None
+            distance: Tensor | None = None
+            if isinstance(self.edge_reduce, CentrePaths):
+                edge_attr, distance = self.edge_reduce(result.levels[-1], label, num_nodes, edges, step)
+            else:
+                edge_attr = self._edge_attr(edges, assignment, num_nodes, finest.edge_attr, became)
+            result.append_level(label, num_nodes, edges, edge_attr, distance)
         return result
 
     def _clusters(self, edge_index: Tensor, num_nodes: int, weight: Tensor | None) -> tuple[Tensor, int]:

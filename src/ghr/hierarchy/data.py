@@ -21,6 +21,8 @@ class Level:
         num_nodes: Number of nodes.
         batch: Graph of every node :math:`(N)`.
         assignment: Node of this level that every node of the level below belongs to; ``None`` at level 0.
+        centre_distance: How far every node of the level below is from the centre of its cluster, where
+            :class:`~ghr.CentrePaths` gave clusters a centre.
     """
 
     edge_index: Tensor
@@ -28,14 +30,15 @@ class Level:
     num_nodes: int
     batch: Tensor
     assignment: Tensor | None = None
+    centre_distance: Tensor | None = None
 
 
 class HierarchicalData(Data):
     r"""A PyG graph that also carries its coarser levels, made by :class:`~ghr.Coarsen`.
 
     Level :math:`k \geq 1` lives in flat attributes, so PyG's own loader, ``Batch``, ``.to()`` and caches handle it:
-    ``level{k}_edge_index``, ``level{k}_edge_attr``, ``level{k}_assignment`` and ``level{k}_batch``, whose length is
-    the size of the level. Read them as :attr:`levels`.
+    ``level{k}_edge_index``, ``level{k}_edge_attr``, ``level{k}_assignment``, ``level{k}_centre_distance`` and
+    ``level{k}_batch``, whose length is the size of the level. Read them as :attr:`levels`.
 
     Example:
         >>> from ghr import Coarsen, Graclus
@@ -65,9 +68,17 @@ class HierarchicalData(Data):
             num_nodes=batch.size(0),
             batch=batch,
             assignment=self[f"level{k}_assignment"],
+            centre_distance=self._store.get(f"level{k}_centre_distance"),
         )
 
-    def append_level(self, assignment: Tensor, num_nodes: int, edge_index: Tensor, edge_attr: Tensor | None) -> None:
+    def append_level(
+        self,
+        assignment: Tensor,
+        num_nodes: int,
+        edge_index: Tensor,
+        edge_attr: Tensor | None,
+        centre_distance: Tensor | None = None,
+    ) -> None:
         """Put one more level on top.
 
         Args:
@@ -75,12 +86,15 @@ class HierarchicalData(Data):
             num_nodes: Size of the new level.
             edge_index: Its edges.
             edge_attr: Their features, if any.
+            centre_distance: How far every node of the present top level is from the centre of its cluster, if known.
         """
         k = self.num_levels
         self[f"level{k}_assignment"] = assignment
         self[f"level{k}_edge_index"] = edge_index
         if edge_attr is not None:
             self[f"level{k}_edge_attr"] = edge_attr
+        if centre_distance is not None:
+            self[f"level{k}_centre_distance"] = centre_distance
         self[f"level{k}_batch"] = torch.zeros(num_nodes, dtype=torch.long, device=assignment.device)
 
     def __inc__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
@@ -143,6 +157,7 @@ def check_graph(data: Data) -> tuple[Level, ...]:
         _check_finite(level.edge_attr, f"edge_attr of level {k}")
         if level.assignment is not None:
             _check_assignment(level.assignment, levels[k - 1].num_nodes, level.num_nodes, k)
+        _check_finite(level.centre_distance, f"centre_distance of level {k}")
     _check_finite(data.x, "x")
     return levels
 

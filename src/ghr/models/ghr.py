@@ -4,22 +4,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import torch
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 from torch_geometric.data import Data
 
-from ghr.hierarchy.data import Level, levels_of, num_graphs_of
+from ghr.hierarchy.data import num_graphs_of
 from ghr.models.cell import LevelCell, prepare_edges
-from ghr.models.inputs import check_input, check_positive, reset_all
-from ghr.models.pretrained import load_pretrained, save_pretrained
+from ghr.models.inputs import check_input, check_positive
+from ghr.models.pretrained import load_pretrained
+from ghr.models.recurrence import Recurrence
 from ghr.models.state import INITIAL_STATES, Encoded, State
 from ghr.nn.conv import ConvLike, Edges
-from ghr.nn.readout import Readout, ReadoutInput, check_readout, make_readout, readout_name
+from ghr.nn.readout import Readout, check_readout, make_readout, readout_name
 from ghr.ops import Pool, add_unpooled, check_pool, kernels_for, pool_normalised, sort_members, unpool
 
 
-class GHR(nn.Module):
+class GHR(Recurrence[Encoded]):
     r"""Message passing on a graph and on its pooled copies, inside one weight-shared recurrence.
 
     After the input encoding :math:`f_L = W_n x`, :math:`e_L \gets W_{e_L} e_L`, :math:`e_H \gets W_{e_H} e_H`, one
@@ -62,6 +61,7 @@ class GHR(nn.Module):
         - **output:** :math:`(N, C)` for nodes, :math:`(B, C)` for graphs, :math:`(E, C)` for edges
 
     Example:
+        >>> import torch
         >>> from ghr import Coarsen, Graclus
         >>> ring = Data(x=torch.eye(6)[:, :1], edge_index=torch.tensor([[0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 0]]))
         >>> model = GHR(in_channels=1, hidden_channels=8, out_channels=1, steps=2)
@@ -89,9 +89,11 @@ class GHR(nn.Module):
         initial_state: Literal["learned", "random"] = "learned",
         checkpoint: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(
+            levels=levels, share_coarse=share_coarse, steps=steps, t_high=t_high, t_low=t_low, checkpoint=checkpoint
+        )
         sizes = {"in_channels": in_channels, "hidden_channels": hidden_channels, "out_channels": out_channels}
-        for name, value in {**sizes, "levels": levels, "steps": steps, "t_low": t_low}.items():
+        for name, value in sizes.items():
             check_positive(name, value)
         check_pool(pool)
         if initial_state not in INITIAL_STATES:
@@ -100,13 +102,7 @@ class GHR(nn.Module):
         if share_coarse and levels < 2:
             raise ValueError("share_coarse needs a coarse level; got levels=1.")
         self.in_channels = in_channels
-        self.levels = levels
-        self.share_coarse = share_coarse
         self.pool: Pool = pool
-        self.steps = steps
-        self.t_high = _check_t_high(t_high)
-        self.t_low = t_low
-        self.checkpoint = checkpoint
 
         if coarse_edge_dim not in (None, 0):
             check_positive("coarse_edge_dim", coarse_edge_dim)
@@ -121,7 +117,6 @@ class GHR(nn.Module):
         if isinstance(readout, str):
             readout = make_readout(readout, hidden_channels, out_channels, self._cell(0).edge_encoder.out_channels)
         self.readout = check_readout(readout)
-        self._counts(levels, None, None)  # a sequence of the wrong length is found here, not at the first batch
         self.config: dict[str, Any] = {
             **sizes,
             "conv": conv if isinstance(conv, str) else None,
@@ -139,66 +134,10 @@ class GHR(nn.Module):
             "checkpoint": checkpoint,
         }
 
-    def reset_parameters(self) -> None:
-        """Draw all parameters anew."""
-        reset_all(self)
-
-    def forward(
-        self,
-        data: Data,
-        *,
-        steps: int | None = None,
-        t_high: int | Sequence[int] | None = None,
-        t_low: int | None = None,
-    ) -> Tensor:
-        """Return the prediction after the last step.
-
-        Args:
-            data: A graph or a batch of graphs.
-            steps: Global steps, if not those of the constructor; likewise `t_high` and `t_low`.
-            t_high: Updates of the coarse levels.
-            t_low: Updates of the graph itself.
-        """
-        encoded, state = self._run(data, steps, t_high, t_low)[-1]
-        return self._read(encoded, state)
-
-    def rollout(
-        self,
-        data: Data,
-        steps: int | None = None,
-        *,
-        t_high: int | Sequence[int] | None = None,
-        t_low: int | None = None,
-    ) -> list[Tensor]:
-        """Return the predictions after every step, the first step first; arguments as in :meth:`forward`."""
-        return [self._read(encoded, state) for encoded, state in self._run(data, steps, t_high, t_low)]
-
     def initial_state(self, data: Data | Encoded) -> State:
         """Return the state before the first step."""
         encoded = self.encode(data)
         return State(tuple(self._cell(k).initial(encoded.x, level.num_nodes) for k, level in enumerate(encoded.levels)))
-
-    def step(
-        self,
-        data: Data | Encoded,
-        state: State,
-        *,
-        t_high: int | Sequence[int] | None = None,
-        t_low: int | None = None,
-    ) -> tuple[Tensor, State]:
-        """Run one global step: state in, prediction and new state out.
-
-        Args:
-            data: A graph, a batch of graphs, or what :meth:`encode` returned for it, which saves encoding it again.
-            state: The state to start from.
-            t_high: Updates of the coarse levels, if not those of the constructor.
-            t_low: Updates of the graph itself, if not those of the constructor.
-        """
-        encoded = self.encode(data)
-        if len(state.levels) != len(encoded.levels):
-            raise ValueError(f"The state has {len(state.levels)} levels, the data {len(encoded.levels)}.")
-        state = self._advance(encoded, state, self._counts(len(encoded.levels), t_high, t_low))
-        return self._read(encoded, state), state
 
     def encode(self, data: Data | Encoded) -> Encoded:
         """Encode node and edge features, once per forward pass; what is encoded already is returned as it is."""
@@ -216,10 +155,6 @@ class GHR(nn.Module):
         )
         return Encoded(levels, x, edges, members, edge_attr[0], num_graphs_of(data))
 
-    def save_pretrained(self, directory: str | Path) -> None:
-        """Write ``config.json`` and ``model.safetensors`` into a folder."""
-        save_pretrained(self, self.config, directory)
-
     @classmethod
     def from_pretrained(
         cls, name_or_path: str | Path, *, conv: ConvLike | None = None, readout: Readout | None = None
@@ -234,47 +169,8 @@ class GHR(nn.Module):
         own = {name: value for name, value in {"conv": conv, "readout": readout}.items() if value is not None}
         return load_pretrained(cls, name_or_path, own)
 
-    def _levels(self, data: Data) -> tuple[Level, ...]:
-        levels = levels_of(data)
-        if self.levels == 1:
-            return levels[:1]
-        if len(levels) < 2:
-            raise ValueError("The graph has no coarse level; apply Coarsen(...) to it first, or build with levels=1.")
-        if len(levels) != self.levels and not self.share_coarse:
-            raise ValueError(
-                f"The graph has {len(levels)} levels, but the model was built for {self.levels}; build it with "
-                f"levels={len(levels)}, or with share_coarse=True, which takes any number."
-            )
-        return levels
-
     def _cell(self, k: int) -> Any:
         return self.cells[min(k, len(self.cells) - 1)]
-
-    def _counts(self, num_levels: int, t_high: int | Sequence[int] | None, t_low: int | None) -> tuple[int, ...]:
-        """Return the number of updates of every level, fine to coarse."""
-        high = self.t_high if t_high is None else _check_t_high(t_high)
-        low = self.t_low if t_low is None else t_low
-        check_positive("t_low", low)
-        coarse = (high,) * (num_levels - 1) if isinstance(high, int) else high
-        if len(coarse) != num_levels - 1:
-            raise ValueError(f"t_high gives {len(coarse)} numbers for {num_levels - 1} coarse levels.")
-        return (low, *coarse)
-
-    def _run(
-        self, data: Data, steps: int | None, t_high: int | Sequence[int] | None, t_low: int | None
-    ) -> list[tuple[Encoded, State]]:
-        steps = self.steps if steps is None else steps
-        check_positive("steps", steps)
-        encoded = self.encode(data)
-        counts = self._counts(len(encoded.levels), t_high, t_low)
-        state, states = self.initial_state(encoded), []
-        for _ in range(steps):
-            if self.checkpoint and torch.is_grad_enabled():
-                state = checkpoint(self._advance, encoded, state, counts, use_reentrant=False)
-            else:
-                state = self._advance(encoded, state, counts)
-            states.append((encoded, state))
-        return states
 
     def _advance(self, encoded: Encoded, state: State, counts: tuple[int, ...]) -> State:
         """One global step, Algorithm 2."""
@@ -314,22 +210,3 @@ class GHR(nn.Module):
         level, norm = encoded.levels[k], self._cell(k - 1).norm
         assert level.assignment is not None
         return pool_normalised(states[k - 1], norm, level.assignment, level.num_nodes, self.pool, encoded.members[k])
-
-    def _read(self, encoded: Encoded, state: State) -> Tensor:
-        finest = encoded.levels[0]
-        given = ReadoutInput(state.low, finest.batch, encoded.num_graphs, finest.edge_index, encoded.edge_attr)
-        return self.readout(given)  # type: ignore[no-any-return]
-
-    def __repr__(self) -> str:
-        count = sum(parameter.numel() for parameter in self.parameters())
-        shown = ", ".join(f"{name}={value!r}" for name, value in self.config.items())
-        return f"GHR({shown}) with {count:,} parameters"
-
-
-def _check_t_high(t_high: int | Sequence[int]) -> int | tuple[int, ...]:
-    if isinstance(t_high, Sequence):
-        for value in t_high:
-            check_positive("t_high", value)
-        return tuple(t_high)
-    check_positive("t_high", t_high)
-    return t_high

@@ -1,8 +1,9 @@
 """The parts that models are made of."""
 
 from ghr.nn.conv import ADGN, CONVS, GAT, GCN, GINE, Conv, GatedGCN, GatedGINE
+from ghr.nn.min_plus import MinPlusCell
 from ghr.nn.mlp import MLP
-from ghr.nn.readout import EdgeReadout, GraphReadout, NodeReadout
+from ghr.nn.readout import EdgeReadout, GraphReadout, NodeReadout, ProportionalReadout
 from ghr.nn.swiglu import SwiGLU
 
 __all__ = [
@@ -17,6 +18,8 @@ __all__ = [
     "GatedGCN",
     "GatedGINE",
     "GraphReadout",
+    "MinPlusCell",
     "NodeReadout",
+    "ProportionalReadout",
     "SwiGLU",
 ]

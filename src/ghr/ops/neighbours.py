@@ -46,18 +46,25 @@ class Members(NamedTuple):
     member: Tensor
 
 
-def sort_edges(edge_index: Tensor, num_nodes: int) -> Neighbours:
-    """Sort edges by target and by source, in linear time."""
+def sort_edges(edge_index: Tensor, num_nodes: int, num_sources: int | None = None) -> Neighbours:
+    """Sort edges by target and by source, in linear time.
+
+    Args:
+        edge_index: Edges :math:`(2, E)`.
+        num_nodes: Number of nodes.
+        num_sources: Number of nodes that edges leave, where these are others than those they arrive at.
+    """
     source, target = edge_index.numpy()
     start, order = segments.sort_by(target, num_nodes)
     source, target = source[order], target[order]
-    out_start, out_edge = segments.sort_by(source, num_nodes)
+    out_start, out_edge = segments.sort_by(source, num_nodes if num_sources is None else num_sources)
     out_target = target[out_edge]
-    parts = segments.separate_parts(start, source, out_start, out_target, PART)
-    alone = num_nodes < 2 * PART or int(np.diff(parts).max(initial=0)) <= num_nodes // 4
-    if not alone:
-        chunks = chunk_count(num_nodes)
-        parts = np.arange(chunks + 1) * num_nodes // chunks
+    chunks = chunk_count(num_nodes)
+    parts, alone = np.arange(chunks + 1) * num_nodes // chunks, False
+    if num_sources is None:
+        separate = segments.separate_parts(start, source, out_start, out_target, PART)
+        alone = num_nodes < 2 * PART or int(np.diff(separate).max(initial=0)) <= num_nodes // 4
+        parts = separate if alone else parts
     arrays = (start, source, order, out_start, out_target, out_edge, parts, np.array(alone))
     return Neighbours(*map(torch.from_numpy, arrays))
 

@@ -2,17 +2,21 @@
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import torch
 from torch import nn
 
 from ghr.datasets import RGGSSSP, mae_by_distance
 from ghr.datasets.rgg import REGIMES
-from ghr.hierarchy import Coarsen, Graclus
-from ghr.models import GHR, GPS, DeepGNN
+from ghr.hierarchy import CentrePaths, Coarsen, Graclus
+from ghr.hierarchy.coarsen import Reduce
+from ghr.models import GHR, GPS, DeepGNN, MinPlusGHR
+from ghr.models.settle import Steps
 from ghr.ops import Pool
 from ghr.train import TrainConfig, predict, train
+
+EdgeReduce: TypeAlias = tuple[Reduce, ...] | CentrePaths
 
 
 @dataclass(frozen=True)
@@ -105,8 +109,39 @@ class GPSSpec:
         return GPS(1, out_channels=1, edge_dim=edge_dim, **asdict(self))
 
 
-ModelSpec = GHRSpec | DeepSpec | RecurrentSpec | GPSSpec
-MODELS: dict[str, type[ModelSpec]] = {"ghr": GHRSpec, "deep": DeepSpec, "recurrent": RecurrentSpec, "gps": GPSSpec}
+@dataclass(frozen=True)
+class MinPlusSpec:
+    """The extension with min-plus message passing, which is not in the paper.
+
+    The loss counts every global step, so one of them should reach as far as training goes.
+
+    Args:
+        hidden_channels: Width of the states.
+        levels: ``1`` for a flat recurrence, ``2`` for one with a coarse level.
+        steps: Global steps in training.
+        t_high: Updates of the coarse level per step.
+        t_low: Updates of the graph after each of these.
+    """
+
+    hidden_channels: int = 8
+    levels: int = 2
+    steps: int = 2
+    t_high: int = 1
+    t_low: int = 6
+
+    def build(self, edge_dim: int, coarse_edge_dim: int) -> nn.Module:
+        """Return a new model."""
+        return MinPlusGHR(1, out_channels=1, **asdict(self))
+
+
+ModelSpec: TypeAlias = GHRSpec | DeepSpec | RecurrentSpec | GPSSpec | MinPlusSpec
+MODELS: dict[str, type[ModelSpec]] = {
+    "ghr": GHRSpec,
+    "deep": DeepSpec,
+    "recurrent": RecurrentSpec,
+    "gps": GPSSpec,
+    "min-plus": MinPlusSpec,
+}
 
 
 @dataclass(frozen=True)
@@ -140,8 +175,14 @@ class RGGSpec:
         """Largest distance seen in training."""
         return REGIMES[self.regime].max_distance if self.max_distance is None else self.max_distance
 
-    def load(self, root: str | Path, split: str) -> RGGSSSP:
-        """Return one split, generated where it is not in `root` yet; the cap on distances is not for the test split."""
+    def load(self, root: str | Path, split: str, edge_reduce: EdgeReduce = ("min", "mean")) -> RGGSSSP:
+        """Return one split, generated where it is not in `root` yet; the cap on distances is not for the test split.
+
+        Args:
+            root: Folder of the cache.
+            split: ``"train"``, ``"val"`` or ``"test"``.
+            edge_reduce: What coarse edges carry.
+        """
         counts = {"train": self.train_graphs, "val": self.val_graphs, "test": self.test_graphs}
         return RGGSSSP(
             root,
@@ -152,7 +193,7 @@ class RGGSpec:
             weighted=self.weighted,
             num_graphs=counts[split],
             seed=self.seed,
-            pre_transform=Coarsen(Graclus(rounds=self.rounds, seed=0), ("min", "mean")),
+            pre_transform=Coarsen(Graclus(rounds=self.rounds, seed=0), edge_reduce),
         )
 
 
@@ -188,6 +229,10 @@ class Recipe:
         except (KeyError, TypeError) as error:
             raise ValueError(f"This config does not describe a recipe of this version: {error}.") from error
 
+    def load(self, root: str | Path, split: str) -> RGGSSSP:
+        """Return one split of the data, coarsened as the model needs it."""
+        return self.data.load(root, split, CentrePaths() if isinstance(self.model, MinPlusSpec) else ("min", "mean"))
+
     def build(self) -> nn.Module:
         """Return the untrained model, the same for the same seed."""
         with torch.random.fork_rng(devices=[]):
@@ -199,7 +244,7 @@ class Recipe:
     ) -> tuple[nn.Module, dict[str, Any]]:
         """Train the model, or go on with it, and judge it on the test split; return it and its result."""
         model = self.build()
-        train_set, val_set = self.data.load(data_root, "train"), self.data.load(data_root, "val")
+        train_set, val_set = self.load(data_root, "train"), self.load(data_root, "val")
         result = train(
             model,
             train_set,
@@ -217,12 +262,12 @@ class Recipe:
         model: nn.Module,
         data_root: str | Path,
         *,
-        steps: int | None = None,
+        steps: Steps | None = None,
         t_high: int | None = None,
         t_low: int | None = None,
     ) -> dict[str, Any]:
         """Return the errors on the test split by distance; recurrent models may be given other numbers of steps."""
-        test_set = self.data.load(data_root, "test")
+        test_set = self.load(data_root, "test")
         prediction, target = predict(model, test_set, steps=steps, t_high=t_high, t_low=t_low)
         hops = test_set.hops[test_set.mask]
         return dict(mae_by_distance(prediction, target, hops, self.data.in_range))

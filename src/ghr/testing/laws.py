@@ -50,6 +50,8 @@ def permute(data: Data, order: Sequence[Tensor], edge_order: Tensor) -> Data:
     for k in range(1, len(order)):
         result[f"level{k}_edge_index"] = new[k][data[f"level{k}_edge_index"]]
         result[f"level{k}_assignment"] = new[k][data[f"level{k}_assignment"]][order[k - 1]]
+        if f"level{k}_centre_distance" in data:
+            result[f"level{k}_centre_distance"] = data[f"level{k}_centre_distance"][order[k - 1]]
     return result
 
 

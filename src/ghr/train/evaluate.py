@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch
 from tqdm import tqdm
 
+from ghr.models.settle import Steps
 from ghr.train.loss import check_shapes
 
 
@@ -31,7 +32,7 @@ def predict(
     dataset: Examples,
     *,
     batch_size: int = 64,
-    steps: int | None = None,
+    steps: Steps | None = None,
     t_high: int | None = None,
     t_low: int | None = None,
     progress: bool = False,
@@ -42,7 +43,7 @@ def predict(
         model: Called as ``model(data)``, with those of ``steps``, ``t_high`` and ``t_low`` that are given.
         dataset: Graphs with a target ``y`` and, optionally, a ``mask`` of the rows that count.
         batch_size: Graphs predicted at once.
-        steps: Global steps, where other than the model's own.
+        steps: Global steps, where other than the model's own; ``"auto"`` runs until predictions no longer change.
         t_high: High-level inner steps, where other than the model's own.
         t_low: Low-level inner steps, where other than the model's own.
         progress: Whether to show a bar.

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lightning_fabric import Fabric
-from torch import nn
+from torch import Tensor, nn
 from torch.optim import Adam, AdamW, Optimizer
 from tqdm import tqdm
 
@@ -76,6 +76,7 @@ class Trainer:
         self.objective = GlobalLoss(
             DiscountedLoss(_CRITERIA[config.criterion](), gamma=config.gamma, log10=config.log10), fabric
         )
+        self.penalty: Callable[[], Tensor] | None = getattr(model, "penalty", None)
         optimizer_class: Any = _OPTIMIZERS[config.optimizer]
         self.optimizer: Optimizer = optimizer_class(model.parameters(), lr=config.lr, weight_decay=config.weight_decay)
         self.schedule = Schedule(self.optimizer, config)
@@ -180,6 +181,8 @@ class Trainer:
             outputs = self.module.rollout(data) if steps is None else self.module.rollout(data, steps=steps)
         predictions = [counted(output, data) for output in outputs]
         surrogate, loss = self.objective(predictions, target, rows=rows, all_rows=all_rows)
+        if self.penalty is not None:  # every process adds the same one, and the mean of their gradients has it once
+            surrogate = surrogate + self.penalty()
         if not math.isfinite(loss):
             raise self._not_finite(f"The loss became {loss} in {place}")
         self.stepper.zero_grad()

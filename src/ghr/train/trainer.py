@@ -39,7 +39,8 @@ def train(
 
     Args:
         model: Has ``rollout(data, steps=None)``, which returns the predictions after every step. A model with an
-            integer attribute ``steps`` is recurrent; only for these does ``config.jitter`` apply.
+            integer attribute ``steps`` is recurrent; only for these does ``config.jitter`` apply. Where it has a
+            method ``penalty()``, the scalar this returns is added to what is minimised (not to the loss reported).
         train_set: Graphs with targets ``y`` and, optionally, a ``mask`` of the rows that count.
         val_set: Like ``train_set``, with the metric that chooses the best weights.
         config: How to train.

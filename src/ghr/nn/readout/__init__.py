@@ -6,6 +6,7 @@ from ghr.nn.readout.base import Readout, ReadoutInput
 from ghr.nn.readout.edge import EdgeReadout
 from ghr.nn.readout.graph import GraphReadout
 from ghr.nn.readout.node import NodeReadout
+from ghr.nn.readout.proportional import ProportionalReadout
 
 READOUTS: dict[str, type[Readout]] = {"node": NodeReadout, "graph": GraphReadout, "edge": EdgeReadout}
 
@@ -44,6 +45,7 @@ __all__ = [
     "EdgeReadout",
     "GraphReadout",
     "NodeReadout",
+    "ProportionalReadout",
     "Readout",
     "ReadoutInput",
     "check_readout",

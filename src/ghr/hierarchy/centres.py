@@ -1,0 +1,149 @@
+"""Clusters with a centre, and coarse edges that are as long as a path between two of them."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ghr.hierarchy.data import Level
+from ghr.hierarchy.kernels import Floats, Ints
+from ghr.jit import compiled
+
+
+class CentrePaths:
+    r"""Makes coarse edges as long as real paths, for :class:`~ghr.Coarsen` in place of ``edge_reduce``.
+
+    The centre of a cluster is the member from which the others are least far, on paths inside the cluster. With
+    :math:`r_i` the length of such a path from :math:`i` to its centre, an edge between two clusters has the length
+
+    .. math::
+        e_{cd} = \min_{i \in c,\; j \in d,\; (i, j) \in E} r_i + e_{ij} + r_j .
+
+    So whatever a coarse level finds, from member to centre, from centre to centre and down again, is the length of a
+    path that exists in the graph: a shortcut in steps, never in length. Coarser levels do the same on the one below.
+    The distances :math:`r_i` go along as :attr:`~ghr.Level.centre_distance`.
+
+    The graph must be undirected, that is list every edge in both directions with the same length, and clusters must be
+    connected, as those of :class:`~ghr.Graclus` and :class:`~ghr.GridBlocks` are. Time grows with the cube of the
+    clusters' sizes, and linearly with their number.
+
+    Args:
+        column: Which column of ``edge_attr`` holds the length of an edge; without ``edge_attr`` every edge is one long.
+
+    Example:
+        >>> from ghr import Coarsen, Graclus
+        >>> from torch_geometric.data import Data
+        >>> path = Data(edge_index=torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]), num_nodes=4)
+        >>> pairs = Coarsen(Graclus(rounds=1), CentrePaths())(path).levels[1]
+        >>> pairs.assignment, pairs.centre_distance, pairs.edge_attr
+        (tensor([0, 0, 1, 1]), tensor([0., 1., 0., 1.]), tensor([[2.],
+                [2.]]))
+    """
+
+    def __init__(self, column: int = 0) -> None:
+        if isinstance(column, bool) or not isinstance(column, int) or column < 0:
+            raise ValueError(f"column must be a whole number of at least 0; got {column!r}.")
+        self.column = column
+
+    def __call__(
+        self, level: Level, label: Tensor, num_clusters: int, coarse_edges: Tensor, became: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return the lengths of the coarse edges :math:`(E', 1)` and the distance of every node to its centre.
+
+        Args:
+            level: The level to be coarsened.
+            label: Cluster of every node, in 0..num_clusters-1.
+            num_clusters: Number of clusters.
+            coarse_edges: Edges between clusters :math:`(2, E')`.
+            became: Coarse edge that every edge of the level went into; -1 inside a cluster.
+        """
+        dtype, device = torch.get_default_dtype(), level.edge_index.device
+        edges, length = level.edge_index.cpu().numpy(), np.ones(level.edge_index.size(1))
+        if level.edge_attr is not None:
+            dtype = level.edge_attr.dtype if level.edge_attr.is_floating_point() else dtype
+            length = self._lengths(level.edge_attr, finest=level.assignment is None)
+        if level.assignment is None:  # coarser levels are undirected because this one is
+            _check_undirected(edges, length, level.num_nodes)
+        labels = label.cpu().numpy()
+        distance = _centre_distances(edges[0], edges[1], length, labels, num_clusters)
+        if not np.isfinite(distance).all():
+            lost = int(np.flatnonzero(~np.isfinite(distance))[0])
+            raise ValueError(
+                f"CentrePaths needs connected clusters, but inside cluster {labels[lost]} no path joins node {lost} to "
+                "the centre; use a partition whose clusters are connected, like Graclus."
+            )
+        between = became.cpu().numpy()
+        crossing = np.flatnonzero(between >= 0)
+        along = (distance[edges[0, crossing]] + distance[edges[1, crossing]]) + length[crossing]
+        shortest = np.full(coarse_edges.size(1), np.inf)
+        np.minimum.at(shortest, between[crossing], along)
+        lengths, distances = (torch.from_numpy(value).to(device, dtype) for value in (shortest, distance))
+        return lengths.unsqueeze(1), distances
+
+    def _lengths(self, edge_attr: Tensor, *, finest: bool) -> Floats:
+        column = self.column if finest else 0
+        if column >= edge_attr.size(1):
+            raise ValueError(f"CentrePaths reads column {column} of edge_attr, which has {edge_attr.size(1)} columns.")
+        length = edge_attr[:, column].detach().cpu().double().numpy()
+        if length.size and length.min() < 0:
+            raise ValueError(f"The length of an edge cannot be negative; the smallest is {length.min():g}.")
+        return length
+
+    def __repr__(self) -> str:
+        return f"CentrePaths(column={self.column})"
+
+
+def _check_undirected(edges: Ints, length: Floats, num_nodes: int) -> None:
+    there, back = edges[0] * num_nodes + edges[1], edges[1] * num_nodes + edges[0]
+    one, other = np.lexsort((length, there)), np.lexsort((length, back))
+    wrong = np.flatnonzero((there[one] != back[other]) | (length[one] != length[other]))
+    if wrong.size:
+        u, v = divmod(int(min(there[one][wrong[0]], back[other][wrong[0]])), num_nodes)
+        raise ValueError(
+            "CentrePaths needs an undirected graph, every edge listed in both directions with the same length; the "
+            f"edges from node {u} to node {v} are not those from {v} to {u}."
+        )
+
+
+@compiled
+def _centre_distances(source: Ints, target: Ints, length: Floats, label: Ints, num_clusters: int) -> Floats:
+    """Distance of every node to its cluster's centre, inside the cluster; infinite where no path is."""
+    start = np.zeros(num_clusters + 1, np.int64)
+    for node in range(label.size):
+        start[label[node] + 1] += 1
+    for cluster in range(num_clusters):
+        start[cluster + 1] += start[cluster]
+    place, member = np.empty(label.size, np.int64), np.empty(label.size, np.int64)
+    cursor, table = start[:-1].copy(), np.zeros(num_clusters + 1, np.int64)
+    for node in range(label.size):
+        place[node] = cursor[label[node]] - start[label[node]]
+        member[cursor[label[node]]] = node
+        cursor[label[node]] += 1
+    for cluster in range(num_clusters):
+        table[cluster + 1] = table[cluster] + (start[cluster + 1] - start[cluster]) ** 2
+
+    between = np.full(table[-1], np.inf)  # one square table of distances per cluster, all in a row
+    for edge in range(source.size):
+        cluster = label[source[edge]]
+        if label[target[edge]] == cluster:
+            size = start[cluster + 1] - start[cluster]
+            entry = table[cluster] + place[source[edge]] * size + place[target[edge]]
+            between[entry] = min(between[entry], length[edge])
+
+    result = np.empty(label.size, np.float64)
+    for cluster in range(num_clusters):
+        size = start[cluster + 1] - start[cluster]
+        distance = between[table[cluster] : table[cluster + 1]].reshape(size, size)
+        for i in range(size):
+            distance[i, i] = 0.0
+        for via in range(size):  # Floyd and Warshall
+            for i in range(size):
+                for j in range(size):
+                    distance[i, j] = min(distance[i, j], distance[i, via] + distance[via, j])
+        centre, radius, total = 0, np.inf, np.inf
+        for i in range(size):
+            far, all_together = distance[i].max(), distance[i].sum()
+            if far < radius or (far == radius and all_together < total):
+                centre, radius, total = i, far, all_together
+        for i in range(size):
+            result[member[start[cluster] + i]] = distance[centre, i]
+    return result

@@ -1,0 +1,207 @@
+"""What all recurrences over a hierarchy share: steps, states and how many updates a step has."""
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+from torch_geometric.data import Data
+
+from ghr.hierarchy.data import Level, levels_of
+from ghr.models.inputs import check_positive, reset_all
+from ghr.models.pretrained import save_pretrained
+from ghr.models.settle import Settled, Steps, check_steps
+from ghr.models.state import State
+from ghr.nn.readout import Readout, ReadoutInput
+
+
+class EncodedLike(Protocol):
+    """What every encoded batch holds."""
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The hierarchy."""
+
+    @property
+    def edge_attr(self) -> Tensor | None:
+        """Encoded edge features of the finest level, for readouts."""
+
+    @property
+    def num_graphs(self) -> int:
+        """Number of graphs in the batch."""
+
+
+EncodedT = TypeVar("EncodedT", bound=EncodedLike)
+
+
+class Recurrence(nn.Module, Generic[EncodedT]):
+    """The base of models that repeat one global step over a hierarchy.
+
+    A subclass provides :meth:`encode`, :meth:`initial_state` and :meth:`_advance`, which is one global step, and sets
+    ``readout`` and ``config``, the arguments that build it again.
+
+    Args:
+        levels: Number of levels, the graph included.
+        share_coarse: Whether all coarse levels have the same weights, so that any number of them will do.
+        steps: Number of global steps.
+        t_high: Updates of the coarse levels.
+        t_low: Updates of the graph itself.
+        checkpoint: Keep only the states between global steps for the backward pass and compute the rest again.
+    """
+
+    readout: Readout
+    config: dict[str, Any]
+
+    def __init__(
+        self, *, levels: int, share_coarse: bool, steps: int, t_high: int | Sequence[int], t_low: int, checkpoint: bool
+    ) -> None:
+        super().__init__()
+        for name, value in {"levels": levels, "steps": steps, "t_low": t_low}.items():
+            check_positive(name, value)
+        self.levels = levels
+        self.share_coarse = share_coarse
+        self.steps = steps
+        self.t_high = _check_t_high(t_high)
+        self.t_low = t_low
+        self.checkpoint = checkpoint
+        self._counts(levels, None, None)  # a sequence of the wrong length is found here, not at the first batch
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew."""
+        reset_all(self)
+
+    def encode(self, data: Data | EncodedT) -> EncodedT:
+        """Encode node and edge features, once per forward pass; what is encoded already is returned as it is."""
+        raise NotImplementedError
+
+    def initial_state(self, data: Data | EncodedT) -> State:
+        """Return the state before the first step."""
+        raise NotImplementedError
+
+    def _advance(self, encoded: EncodedT, state: State, counts: tuple[int, ...]) -> State:
+        """One global step, with so many updates of every level, fine to coarse."""
+        raise NotImplementedError
+
+    def forward(
+        self,
+        data: Data,
+        *,
+        steps: Steps | None = None,
+        t_high: int | Sequence[int] | None = None,
+        t_low: int | None = None,
+    ) -> Tensor:
+        """Return the prediction after the last step.
+
+        Args:
+            data: A graph or a batch of graphs.
+            steps: Global steps, if not those of the constructor; likewise `t_high` and `t_low`. ``"auto"`` runs until
+                predictions no longer change, ``Settled(...)`` does so with a tolerance and a limit of one's own. A
+                model whose predictions keep drifting runs to the limit.
+            t_high: Updates of the coarse levels.
+            t_low: Updates of the graph itself.
+        """
+        steps = check_steps(self.steps if steps is None else steps)
+        if isinstance(steps, Settled):
+            return self.rollout(data, steps, t_high=t_high, t_low=t_low)[-1]
+        encoded = self.encode(data)
+        for state in self._run(encoded, steps, self._counts(len(encoded.levels), t_high, t_low)):  # noqa: B007
+            pass  # only the last one is read
+        return self._read(encoded, state)
+
+    def rollout(
+        self,
+        data: Data,
+        steps: Steps | None = None,
+        *,
+        t_high: int | Sequence[int] | None = None,
+        t_low: int | None = None,
+    ) -> list[Tensor]:
+        """Return the predictions after every step, the first step first; arguments as in :meth:`forward`."""
+        steps = check_steps(self.steps if steps is None else steps)
+        encoded = self.encode(data)
+        counts = self._counts(len(encoded.levels), t_high, t_low)
+        if not isinstance(steps, Settled):
+            return [self._read(encoded, state) for state in self._run(encoded, steps, counts)]
+        most = steps.most(encoded.levels[0].batch, math.prod(counts))
+        return steps.until(self._read(encoded, state) for state in self._run(encoded, most, counts))
+
+    def step(
+        self,
+        data: Data | EncodedT,
+        state: State,
+        *,
+        t_high: int | Sequence[int] | None = None,
+        t_low: int | None = None,
+    ) -> tuple[Tensor, State]:
+        """Run one global step: state in, prediction and new state out.
+
+        Args:
+            data: A graph, a batch of graphs, or what :meth:`encode` returned for it, which saves encoding it again.
+            state: The state to start from.
+            t_high: Updates of the coarse levels, if not those of the constructor.
+            t_low: Updates of the graph itself, if not those of the constructor.
+        """
+        encoded = self.encode(data)
+        if len(state.levels) != len(encoded.levels):
+            raise ValueError(f"The state has {len(state.levels)} levels, the data {len(encoded.levels)}.")
+        state = self._advance(encoded, state, self._counts(len(encoded.levels), t_high, t_low))
+        return self._read(encoded, state), state
+
+    def save_pretrained(self, directory: str | Path) -> None:
+        """Write ``config.json`` and ``model.safetensors`` into a folder."""
+        save_pretrained(self, self.config, directory)
+
+    def _levels(self, data: Data) -> tuple[Level, ...]:
+        levels = levels_of(data)
+        if self.levels == 1:
+            return levels[:1]
+        if len(levels) < 2:
+            raise ValueError("The graph has no coarse level; apply Coarsen(...) to it first, or build with levels=1.")
+        if len(levels) != self.levels and not self.share_coarse:
+            raise ValueError(
+                f"The graph has {len(levels)} levels, but the model was built for {self.levels}; build it with "
+                f"levels={len(levels)}, or with share_coarse=True, which takes any number."
+            )
+        return levels
+
+    def _counts(self, num_levels: int, t_high: int | Sequence[int] | None, t_low: int | None) -> tuple[int, ...]:
+        """Return the number of updates of every level, fine to coarse."""
+        high = self.t_high if t_high is None else _check_t_high(t_high)
+        low = self.t_low if t_low is None else t_low
+        check_positive("t_low", low)
+        coarse = (high,) * (num_levels - 1) if isinstance(high, int) else high
+        if len(coarse) != num_levels - 1:
+            raise ValueError(f"t_high gives {len(coarse)} numbers for {num_levels - 1} coarse levels.")
+        return (low, *coarse)
+
+    def _run(self, encoded: EncodedT, steps: int, counts: tuple[int, ...]) -> Iterator[State]:
+        """Give the state after every step."""
+        state = self.initial_state(encoded)
+        for _ in range(steps):
+            if self.checkpoint and torch.is_grad_enabled():
+                state = checkpoint(self._advance, encoded, state, counts, use_reentrant=False)
+            else:
+                state = self._advance(encoded, state, counts)
+            yield state
+
+    def _read(self, encoded: EncodedT, state: State) -> Tensor:
+        finest = encoded.levels[0]
+        given = ReadoutInput(state.low, finest.batch, encoded.num_graphs, finest.edge_index, encoded.edge_attr)
+        return self.readout(given)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        count = sum(parameter.numel() for parameter in self.parameters())
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.config.items())
+        return f"{type(self).__name__}({shown}) with {count:,} parameters"
+
+
+def _check_t_high(t_high: int | Sequence[int]) -> int | tuple[int, ...]:
+    if isinstance(t_high, Sequence):
+        for value in t_high:
+            check_positive("t_high", value)
+        return tuple(t_high)
+    check_positive("t_high", t_high)
+    return t_high

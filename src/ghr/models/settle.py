@@ -1,0 +1,76 @@
+"""When a recurrence has run long enough."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import torch
+from torch import Tensor
+
+from ghr.models.inputs import check_positive
+
+
+@dataclass(frozen=True)
+class Settled:
+    r"""Runs until predictions no longer change, in place of a number of steps.
+
+    A batch stops after the first step :math:`r` with
+    :math:`\max |\hat y^{(r)} - \hat y^{(r-1)}| \leq \text{tolerance} \cdot \max |\hat y^{(r)}|`, that is when the last
+    of its graphs has settled.
+
+    Args:
+        tolerance: Largest change that counts as none, relative to the largest prediction.
+        limit: Most steps; ``None`` for what the graphs can need: the largest has fewer hops between any two nodes than
+            it has nodes, and one more step shows that nothing changes any more.
+    """
+
+    tolerance: float = 1e-5
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.tolerance, bool) or not isinstance(self.tolerance, int | float) or not self.tolerance >= 0:
+            raise ValueError(f"tolerance must be a number of at least 0; got {self.tolerance!r}.")
+        if self.limit is not None:
+            check_positive("limit", self.limit)
+
+    def reached(self, before: Tensor, after: Tensor) -> bool:
+        """Whether the last step changed nothing."""
+        if after.numel() == 0:
+            return True
+        return bool((after - before).abs().max() <= self.tolerance * after.abs().max())
+
+    def most(self, batch: Tensor, updates: int) -> int:
+        """Return the most steps for a batch of graphs.
+
+        Args:
+            batch: Graph of every node.
+            updates: How many hops information moves in one step.
+        """
+        if self.limit is not None:
+            return self.limit
+        return -(-int(torch.bincount(batch).max()) // updates) + 1
+
+    def until(self, predictions: Iterable[Tensor]) -> list[Tensor]:
+        """Return the predictions up to the first that is like the one before it."""
+        taken: list[Tensor] = []
+        for prediction in predictions:
+            taken.append(prediction)
+            if len(taken) > 1 and self.reached(taken[-2], taken[-1]):
+                break
+        return taken
+
+
+Steps: TypeAlias = int | Literal["auto"] | Settled
+
+
+def check_steps(steps: object) -> int | Settled:
+    """Return a number of steps or the rule that ends them, or raise a ValueError for something else."""
+    if isinstance(steps, Settled):
+        return steps
+    if steps == "auto":
+        return Settled()
+    if isinstance(steps, str):
+        raise ValueError(f'steps must be a whole number of at least 1, "auto" or Settled(...); got {steps!r}.')
+    check_positive("steps", steps)
+    assert isinstance(steps, int)
+    return steps
