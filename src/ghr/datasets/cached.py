@@ -138,8 +138,12 @@ class CachedDataset(InMemoryDataset):
 
 def progress(items: Iterable[Item], description: str) -> Iterable[Item]:
     """Show a progress bar if the loop takes long, stands in a terminal, and logging is not switched off."""
-    disable = None if logger.isEnabledFor(logging.WARNING) else True  # None: off where stderr is no terminal
-    return cast(Iterable[Item], tqdm(items, desc=description, delay=2, leave=False, disable=disable))
+    return cast(Iterable[Item], tqdm(items, desc=description, delay=2, leave=False, disable=bars_disabled()))
+
+
+def bars_disabled() -> bool | None:
+    """Return what tqdm takes for ``disable``: true where logging is off, ``None`` to hide bars outside terminals."""
+    return None if logger.isEnabledFor(logging.WARNING) else True
 
 
 def _canonical(value: Mapping[str, Any]) -> str:
