@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context
+from multiprocessing.context import BaseContext
 from typing import TypeVar
 
 from ghr.datasets.cached import progress
@@ -24,7 +25,18 @@ def in_order(
     """
     if workers == 1:
         return [function(index) for index in progress(indices, description)]
-    # New processes instead of copies: a copied process may inherit a lock that some thread holds.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(workers, mp_context=_context(function)) as pool:
         results = pool.map(function, indices, chunksize=max(1, min(64, len(indices) // (4 * workers))))
         return [next(results) for _ in progress(indices, description)]
+
+
+def _context(function: Callable[[int], Result]) -> BaseContext:
+    """Where the system can, copies of a fresh process with everything imported; otherwise fresh processes.
+
+    Not copies of this one: they may inherit a lock that some thread holds.
+    """
+    if "forkserver" not in get_all_start_methods():
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload([getattr(function, "func", function).__module__])
+    return context
