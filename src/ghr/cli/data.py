@@ -70,10 +70,12 @@ class Data:
         seconds = time.perf_counter() - started
         print(f"{benchmark.title}, source {source}: ready in {seconds:.0f} s\n")
         print(statistics_table({split: describe(dataset) for split, dataset in splits.items()}, benchmark))
+        first = next(iter(splits.values()))
+        for header, rows in benchmark.report(first) if benchmark.report else []:
+            print(f"\n{table(header, rows)}")
         comparable = "it is the published set" if source == "hub" else benchmark.comparable
         print(f"\nComparable with published numbers? {comparable[0].upper()}{comparable[1:]}.")
         sheet = self.out / f"{self.task}-{source}.png"
-        first = next(iter(splits.values()))
         self._draw(sheet, first, benchmark)
         print(f"Graphs  {first.processed_dir}")
         print(f"Sheet   {sheet}")

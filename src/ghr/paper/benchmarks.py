@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ghr.datasets import LRIM, RGGSSSP, CachedDataset, ECHOSynth
 from ghr.datasets.rgg import SPLITS as RGG_SPLITS
+from ghr.paper.lrim_report import Table, lrim_report
 
 Source = Literal["hub", "generate"]
 
@@ -30,6 +31,7 @@ class Benchmark:
         splits: Its splits.
         published: For rows of the table of statistics, the published value with its mark.
         comparable: Whether numbers on the rebuilt set can stand beside published ones.
+        report: More tables, headers with rows, about the first split.
     """
 
     title: str
@@ -40,6 +42,7 @@ class Benchmark:
     sources: tuple[Source, ...] = ("generate", "hub")
     splits: tuple[str, ...] = ("train", "val", "test")
     published: Mapping[str, str] = field(default_factory=dict)
+    report: Callable[[Any], list[Table]] | None = None
 
 
 def _rgg(regime: str, root: Path, split: str, source: Source, num_graphs: int | None, workers: int) -> CachedDataset:
@@ -101,6 +104,7 @@ def _lrim_benchmark(size: int, level: str, sigma: float, published: dict[str, st
         metric="log10 MSE",
         comparable=sure.get(size, "probably: the temperature is fitted or follows the trend of the sizes"),
         published=facts | published,
+        report=lrim_report,
     )
 
 
