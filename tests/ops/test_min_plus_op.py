@@ -125,5 +125,5 @@ def test_the_operation_is_well_formed():
     x, first = (torch.rand(3, 2, requires_grad=True) for _ in range(2))
     for rows in (1, 3):
         cost = torch.rand(rows, 2, requires_grad=True)
-        arguments = (x, cost, first, *ops.sort_edges(edge_index, 3))
+        arguments = (x, cost, first, *ops.sort_edges(edge_index, 3)[:6])
         torch.library.opcheck(torch.ops.ghr.min_plus.default, arguments)

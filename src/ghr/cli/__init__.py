@@ -8,6 +8,7 @@ from typing import Annotated
 import tyro
 
 from ghr.cli.bench import Bench
+from ghr.cli.data import Data
 from ghr.cli.demo import Demo
 from ghr.cli.eval import Eval
 from ghr.cli.reproduce import Reproduce
@@ -18,6 +19,7 @@ Command = (
     | Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Eval, tyro.conf.subcommand("eval")]
     | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
+    | Annotated[Data, tyro.conf.subcommand("data")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
 )
 

@@ -43,7 +43,8 @@ class CachedDataset(InMemoryDataset):
         pre_filter: Keeps only the generated graphs for which it is true.
     """
 
-    task: ClassVar[Literal["node", "graph"]]
+    task: Literal["node", "graph"]
+    target_scale: ClassVar[float] = 1.0  # what targets are multiplied by to have the unit of the metric
     version: ClassVar[int] = 1  # a subclass raises it when generate() gives other graphs for the same options
 
     def __init__(
@@ -138,8 +139,12 @@ class CachedDataset(InMemoryDataset):
 
 def progress(items: Iterable[Item], description: str) -> Iterable[Item]:
     """Show a progress bar if the loop takes long, stands in a terminal, and logging is not switched off."""
-    disable = None if logger.isEnabledFor(logging.WARNING) else True  # None: off where stderr is no terminal
-    return cast(Iterable[Item], tqdm(items, desc=description, delay=2, leave=False, disable=disable))
+    return cast(Iterable[Item], tqdm(items, desc=description, delay=2, leave=False, disable=bars_disabled()))
+
+
+def bars_disabled() -> bool | None:
+    """Return what tqdm takes for ``disable``: true where logging is off, ``None`` to hide bars outside terminals."""
+    return None if logger.isEnabledFor(logging.WARNING) else True
 
 
 def _canonical(value: Mapping[str, Any]) -> str:
