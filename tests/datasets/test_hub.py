@@ -116,7 +116,7 @@ def test_content_is_read_as_it_is(tmp_path):
     first, second = load_content(saved(tmp_path / "b.pt", [(tensor, tensor.float()), {"name": "x"}]))
     assert torch.equal(first[1], tensor.float())
     assert second == {"name": "x"}
-    with pytest.raises(ValueError, match="is refused: it asks for .*print"):
+    with pytest.raises(ValueError, match=r"is refused: it asks for .*print"):
         load_content(saved(tmp_path / "c.pt", (tensor, print)))
 
 

@@ -79,7 +79,7 @@ def load_tensors(path: str | Path) -> list[dict[str, Tensor]]:
 
 
 def load_content(path: str | Path) -> Any:
-    """Read what others wrote with ``torch.save``: tensors, numbers and text, alone or in lists, tuples and dictionaries.
+    """Read what others wrote with ``torch.save``: tensors, numbers and text, alone or in containers.
 
     Graphs in it come as objects without behaviour; :func:`load_tensors` makes tensors of them.
 
