@@ -43,7 +43,8 @@ class CachedDataset(InMemoryDataset):
         pre_filter: Keeps only the generated graphs for which it is true.
     """
 
-    task: ClassVar[Literal["node", "graph"]]
+    task: Literal["node", "graph"]
+    target_scale: ClassVar[float] = 1.0  # what targets are multiplied by to have the unit of the metric
     version: ClassVar[int] = 1  # a subclass raises it when generate() gives other graphs for the same options
 
     def __init__(

@@ -3,9 +3,8 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 import torch
@@ -17,6 +16,8 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from ghr.datasets.cached import CachedDataset, progress
+from ghr.datasets.metrics import check_shapes, mean_absolute_error
+from ghr.datasets.options import one_of, positive, whole
 
 MAX_DRAWS = 20_000
 CLOUDS_PER_SIZE = 5
@@ -85,7 +86,7 @@ class RGGSSSP(CachedDataset):
         pre_filter: Keeps only the graphs for which it is true.
     """
 
-    task: ClassVar[Literal["node", "graph"]] = "node"
+    task: Literal["node", "graph"] = "node"
 
     def __init__(
         self,
@@ -102,20 +103,18 @@ class RGGSSSP(CachedDataset):
         pre_transform: Callable[[Any], Any] | None = None,
         pre_filter: Callable[[Any], bool] | None = None,
     ) -> None:
-        if regime not in REGIMES:
-            raise ValueError(f"Unknown regime {regime!r}; known are {', '.join(REGIMES)}.")
-        if split not in SPLITS:
-            raise ValueError(f"Unknown split {split!r}; known are {', '.join(SPLITS)}.")
+        one_of("regime", regime, REGIMES)
+        one_of("split", split, SPLITS)
         default, test = REGIMES[regime], split == "test"
         self.regime = regime
         self.split = split
         if max_distance is None:
             max_distance = default.test_max_distance if test else default.max_distance
-        self.max_distance = _whole("max_distance", max_distance, 1)
-        self.mean_degree = _positive("mean_degree", default.mean_degree if mean_degree is None else mean_degree)
+        self.max_distance = whole("max_distance", max_distance, 1)
+        self.mean_degree = positive("mean_degree", default.mean_degree if mean_degree is None else mean_degree)
         self.weighted = bool(weighted)
-        self.num_graphs = _whole("num_graphs", SPLITS[split] if num_graphs is None else num_graphs, 1)
-        self.seed = _whole("seed", seed, 0)
+        self.num_graphs = whole("num_graphs", SPLITS[split] if num_graphs is None else num_graphs, 1)
+        self.seed = whole("seed", seed, 0)
         self.nodes = default.test_nodes if test else default.nodes
         super().__init__(root, transform=transform, pre_transform=pre_transform, pre_filter=pre_filter)
 
@@ -151,10 +150,7 @@ class RGGSSSP(CachedDataset):
     @staticmethod
     def metric(prediction: Tensor, target: Tensor) -> float:
         """Return the mean absolute error, in hops (in units of length for weighted sets), over the given rows."""
-        _check_shapes(prediction, target)
-        if not prediction.numel():
-            raise ValueError("The error of no rows is not defined; give at least one.")
-        return float((prediction.detach().double() - target.detach().double()).abs().mean())
+        return mean_absolute_error(prediction, target)
 
 
 class GroupError(TypedDict):
@@ -183,7 +179,7 @@ def mae_by_distance(prediction: Tensor, target: Tensor, hops: Tensor, in_range: 
         hops: Distance of every node in hops :math:`(N)`; negative where the node is not reached and not counted.
         in_range: Largest distance in hops that counts as in range.
     """
-    _check_shapes(prediction, target)
+    check_shapes(prediction, target)
     if hops.shape != prediction.shape[:1] or prediction.numel() != hops.numel():
         raise ValueError(
             f"One prediction per entry of hops is needed; got {tuple(prediction.shape)} for {tuple(hops.shape)}."
@@ -249,22 +245,3 @@ def _connect(pos: NDArray[np.float32], radius: float) -> csr_array:
     length = np.linalg.norm(wide[pairs[:, 0]] - wide[pairs[:, 1]], axis=1)
     both = np.concatenate([pairs, pairs[:, ::-1]])
     return csr_array((np.tile(length, 2), (both[:, 0], both[:, 1])), shape=(len(pos), len(pos)))
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}.")
-    return int(value)
-
-
-def _positive(name: str, value: Any) -> float:
-    if not isinstance(value, Real) or not 0 < float(value) < math.inf:
-        raise ValueError(f"{name} must be a positive number; got {value!r}.")
-    return float(value)
-
-
-def _check_shapes(prediction: Tensor, target: Tensor) -> None:
-    if prediction.shape != target.shape:
-        raise ValueError(
-            f"Prediction and target must have the same shape; got {tuple(prediction.shape)} and {tuple(target.shape)}."
-        )
