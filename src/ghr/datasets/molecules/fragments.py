@@ -18,12 +18,12 @@ RINGS = (
 )  # fmt: skip
 ENDS = (
     "C", "CC", "C(C)C", "C(C)(C)C", "O", "N", "F", "Cl", "Br", "C#N", "C(=O)O", "C(=O)N", "OC", "N(C)C", "C(F)(F)F",
-    "S(=O)(=O)C", "c1ccccc1", "c1ccncc1", "c1ccc(F)cc1", "C1CCCCC1", "N1CCOCC1", "c1ccsc1", "C(=O)[O-]", "C[NH3+]",
+    "S(=O)(=O)C", "c1ccccc1", "c1ccncc1", "c1ccc(F)cc1", "C1CCCCC1", "N1CCOCC1", "c1ccsc1",
 )  # fmt: skip
 # The first end is written from its far side, so that its last atom is the one that bonds.
 FIRST_ENDS = (
     "C", "CC", "CC(C)", "CC(C)(C)", "O", "N", "F", "Cl", "N#C", "OC(=O)", "NC(=O)", "CO", "CN(C)", "FC(F)(F)",
-    "CS(=O)(=O)", "c1ccccc1", "[O-]C(=O)", "[NH3+]C", "C1CCCCC1",
+    "CS(=O)(=O)", "c1ccccc1", "C1CCCCC1",
 )  # fmt: skip
 MAX_DRAWS = 1000
 
