@@ -186,7 +186,7 @@ def _work(crew: "queue.SimpleQueue[_Worker]", function: str, part: Sequence[Mapp
             if reason is not None:
                 failures[str(index)] = reason
             tensors |= {f"{index}/{name}": np.ascontiguousarray(array) for name, array in arrays.items()}
-        write_bytes(path, save(tensors, {"key": path.stem, "failures": json.dumps(failures)}))
+        write_bytes(path, save(tensors, {"part": json.dumps({"key": path.stem, "failures": failures})}))
     finally:
         crew.put(worker)
 
@@ -202,11 +202,11 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]] | None:
         return None
     try:
         with safe_open(path, framework="pt") as file:
-            header = file.metadata() or {}
+            header = json.loads((file.metadata() or {}).get("part", "{}"))  # one entry: their order is not fixed
             if header.get("key") != path.stem:
                 raise ValueError(f"it holds the part {header.get('key')!r}")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (the file is no dictionary)
-            failures: dict[str, str] = json.loads(header["failures"])
+            failures: dict[str, str] = header["failures"]
     except (SafetensorError, OSError, ValueError, KeyError) as error:
         logger.warning("The part %s cannot be used and is computed again: %s", path, error)
         return None

@@ -43,15 +43,16 @@ def embed(molecule: Any, *, seed: int = 0, relax: bool = False) -> Any:
 
 
 def _find(molecule: Any, seed: int) -> bool:
-    geometry = need("rdkit.Chem.rdDistGeom")
+    geometry, log = need("rdkit.Chem.rdDistGeom"), need("rdkit.rdBase")
     for random_start, knowledge in ((False, True), (True, True), (True, False)):
         options = geometry.ETKDGv3()
         options.randomSeed = seed
         options.maxIterations = TRIES
         options.useRandomCoords = random_start
         options.useExpTorsionAnglePrefs = options.useBasicKnowledge = knowledge
-        if geometry.EmbedMolecule(molecule, options) == 0:
-            return True
+        with log.BlockLogs():
+            if geometry.EmbedMolecule(molecule, options) == 0:
+                return True
     return False
 
 
