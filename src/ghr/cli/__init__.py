@@ -8,6 +8,7 @@ from typing import Annotated
 import tyro
 
 from ghr.cli.bench import Bench
+from ghr.cli.data import Data
 from ghr.cli.demo import Demo
 from ghr.cli.eval import Eval
 from ghr.cli.train import Train
@@ -16,6 +17,7 @@ Command = (
     Annotated[Demo, tyro.conf.subcommand("demo")]
     | Annotated[Train, tyro.conf.subcommand("train")]
     | Annotated[Eval, tyro.conf.subcommand("eval")]
+    | Annotated[Data, tyro.conf.subcommand("data")]
     | Annotated[Bench, tyro.conf.subcommand("bench")]
 )
 
