@@ -8,7 +8,7 @@ from local_server import Site, serving
 from torch.serialization import get_safe_globals
 from torch_geometric.data import Data, HeteroData
 
-from ghr.datasets.hub import check_archive, download, hub_address, load_tensors
+from ghr.datasets.hub import check_archive, download, hub_address, load_content, load_tensors
 
 
 class Payload:
@@ -110,6 +110,16 @@ def test_something_that_is_no_list_is_refused(tmp_path, content):
         load_tensors(saved(tmp_path / "a.pt", content))
 
 
+def test_content_is_read_as_it_is(tmp_path):
+    tensor = torch.arange(6).view(2, 3)
+    assert torch.equal(load_content(saved(tmp_path / "a.pt", tensor)), tensor)
+    first, second = load_content(saved(tmp_path / "b.pt", [(tensor, tensor.float()), {"name": "x"}]))
+    assert torch.equal(first[1], tensor.float())
+    assert second == {"name": "x"}
+    with pytest.raises(ValueError, match=r"is refused: it asks for .*print"):
+        load_content(saved(tmp_path / "c.pt", (tensor, print)))
+
+
 @pytest.mark.parametrize("entry", [3, torch.ones(1), [graph()], None])
 def test_an_entry_that_is_no_graph_is_refused(tmp_path, entry):
     with pytest.raises(ValueError, match="entry 1 is not a graph"):
@@ -126,7 +136,7 @@ def test_files_that_torch_did_not_write_are_refused(tmp_path):
     path = tmp_path / "a.pt"
     for content in (b"", b"<html>Sign in to the network</html>", pickle.dumps([1]), b"PK\x03\x04 and no more"):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"is not a list of graphs as torch\.save writes it"):
+        with pytest.raises(ValueError, match=r"is not a file of tensors as torch\.save writes it"):
             load_tensors(path)
     write_zip(path, [("a/other", b"")])
     with pytest.raises(ValueError, match=r"it has 0 entries data\.pkl"):
@@ -135,7 +145,7 @@ def test_files_that_torch_did_not_write_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"it has 2 entries data\.pkl"):
         load_tensors(path)
     write_zip(path, [("a/data.pkl", b"\xff\xfe no program")])
-    with pytest.raises(ValueError, match="is not a list of graphs"):
+    with pytest.raises(ValueError, match="is not a file of tensors"):
         load_tensors(path)
 
 
@@ -143,14 +153,14 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path):
     whole = saved(tmp_path / "a.pt", [graph() for _ in range(20)]).read_bytes()
     for share in (0.1, 0.5, 0.9, 0.999):
         (tmp_path / "b.pt").write_bytes(whole[: int(share * len(whole))])
-        with pytest.raises(ValueError, match="is not a list of graphs"):
+        with pytest.raises(ValueError, match="is not a file of tensors"):
             load_tensors(tmp_path / "b.pt")
 
 
 def test_garbage_from_a_server_is_not_kept(tmp_path):
     with (
         serving(Site({"/a.pt": b"<html>Sign in to the network</html>"})) as site,
-        pytest.raises(ValueError, match="is not a list of graphs"),
+        pytest.raises(ValueError, match="is not a file of tensors"),
     ):
         download(f"{site.url}/a.pt", tmp_path / "a.pt", check=check_archive)
     assert os.listdir(tmp_path) == []

@@ -3,7 +3,7 @@ from typing import get_args
 import pytest
 
 from ghr.cli.data import Task
-from ghr.datasets import LRIM, RGGSSSP, ECHOSynth
+from ghr.datasets import LRIM, RGGSSSP, ECHOChem, ECHOSynth, PeptidesStruct
 from ghr.datasets.lrim import TEMPERATURES
 from ghr.paper.benchmarks import BENCHMARKS
 
@@ -38,6 +38,23 @@ def test_names_of_lattices_say_size_and_decay(tmp_path, name, monkeypatch):
         BENCHMARKS[name].load(tmp_path, "test", "generate", 10, 1)
     assert seen == [(int(size), {"hard": 0.6, "easy": 1.5}[level])]
     assert seen[0] in TEMPERATURES
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "counts"),
+    [
+        ("echo-charge", ECHOChem, [32, 4, 4]),
+        ("echo-energy", ECHOChem, [32, 4, 4]),
+        ("peptides-struct", PeptidesStruct, [13, 13, 13]),
+    ],
+)
+def test_molecules_are_shared_out_over_the_splits(tmp_path, name, kind, counts, monkeypatch):
+    seen = []
+    monkeypatch.setattr(kind, "rebuild", lambda self: seen.append((self.split, self.num_graphs)) or [])
+    for split in BENCHMARKS[name].splits:
+        with pytest.raises(ValueError, match="has no graphs"):
+            BENCHMARKS[name].load(tmp_path, split, "generate", 40, 1)
+    assert seen == list(zip(("train", "val", "test"), counts, strict=True))
 
 
 def test_every_published_value_has_a_mark():

@@ -14,7 +14,7 @@ from torch.serialization import add_safe_globals, clear_safe_globals, get_safe_g
 
 from ghr.datasets.download import download
 
-__all__ = ["check_archive", "download", "hub_address", "load_tensors"]
+__all__ = ["check_archive", "download", "hub_address", "load_content", "load_tensors"]
 
 
 class _Holder:
@@ -72,6 +72,24 @@ def load_tensors(path: str | Path) -> list[dict[str, Tensor]]:
         ValueError: Where the file asks for more than that, or is damaged, or is something else.
     """
     path = Path(path)
+    content = load_content(path)
+    if not isinstance(content, (list, tuple)):
+        raise _unreadable(path, f"it holds a {type(content).__name__} instead of a list of graphs")
+    return [_tensors(path, index, graph) for index, graph in enumerate(content)]
+
+
+def load_content(path: str | Path) -> Any:
+    """Read what others wrote with ``torch.save``: tensors, numbers and text, alone or in containers.
+
+    Graphs in it come as objects without behaviour; :func:`load_tensors` makes tensors of them.
+
+    Args:
+        path: File to read.
+
+    Raises:
+        ValueError: Where the file asks for more than that, or is damaged, or is something else.
+    """
+    path = Path(path)
     check_archive(path)
     asked = sorted(_globals(path) - ALLOWED)
     if asked:
@@ -81,12 +99,9 @@ def load_tensors(path: str | Path) -> list[dict[str, Tensor]]:
         )
     try:
         with _stand_ins():
-            content = torch.load(path, map_location="cpu", weights_only=True)
+            return torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # a damaged file can fail in any way
         raise _unreadable(path, f"it cannot be read ({type(error).__name__})") from error
-    if not isinstance(content, (list, tuple)):
-        raise _unreadable(path, f"it holds a {type(content).__name__} instead of a list of graphs")
-    return [_tensors(path, index, graph) for index, graph in enumerate(content)]
 
 
 def check_archive(path: Path) -> None:
@@ -151,4 +166,4 @@ def _tensors(path: Path, index: int, graph: Any) -> dict[str, Tensor]:
 
 
 def _unreadable(path: Path, reason: str) -> ValueError:
-    return ValueError(f"{path} is not a list of graphs as torch.save writes it: {reason}.")
+    return ValueError(f"{path} is not a file of tensors as torch.save writes it: {reason}.")

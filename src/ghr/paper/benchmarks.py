@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from ghr.datasets import LRIM, RGGSSSP, CachedDataset, ECHOSynth
+from ghr.datasets import LRIM, RGGSSSP, CachedDataset, ECHOChem, ECHOSynth, PeptidesStruct
+from ghr.datasets.echo_chem import NUM_MOLECULES
 from ghr.datasets.rgg import SPLITS as RGG_SPLITS
 from ghr.paper.lrim_report import Table, lrim_report
 
@@ -60,6 +61,18 @@ def _lrim(
     return LRIM(root, size, sigma, split, source, num_graphs, workers=workers)
 
 
+def _echo_chem(
+    task: str, root: Path, split: str, source: Source, num_graphs: int | None, workers: int
+) -> CachedDataset:
+    count = None if num_graphs is None else max(1, num_graphs * NUM_MOLECULES[split] // sum(NUM_MOLECULES.values()))
+    return ECHOChem(root, task, split, source, num_graphs=count, workers=workers)
+
+
+def _peptides(root: Path, split: str, source: Source, num_graphs: int | None, workers: int) -> CachedDataset:
+    count = None if num_graphs is None else max(1, num_graphs // 3)
+    return PeptidesStruct(root, split, source, num_graphs=count, workers=workers)
+
+
 def _rgg_benchmark(regime: str, published: dict[str, str]) -> Benchmark:
     return Benchmark(
         f"RGG-SSSP, {regime} regime",
@@ -85,6 +98,17 @@ def _echo_benchmark(task: str, constant: str) -> Benchmark:
             "diameter": "17 to 40 [2]",
             "MAE of a constant": constant,
         },
+    )
+
+
+def _echo_chem_benchmark(task: str, unit: str, metric: str, count: str) -> Benchmark:
+    return Benchmark(
+        f"ECHO-Chem, {task}",
+        partial(_echo_chem, task),
+        unit=unit,
+        metric=metric,
+        comparable="no: other molecules, and labels by GFN2-xTB instead of DFT",
+        published={"graphs": count, "diameter": "17 to 40 [2]"},
     )
 
 
@@ -116,6 +140,21 @@ BENCHMARKS: dict[str, Benchmark] = {
     "echo-sssp": _echo_benchmark("sssp", "about 5.7 [V]"),
     "echo-ecc": _echo_benchmark("ecc", "about 5.3 to 5.5 [V]"),
     "echo-diam": _echo_benchmark("diam", "about 6.0 [V]"),
+    "echo-charge": _echo_chem_benchmark("charge", "e", "MAE in 1e-3 e", "about 170000 in all [2]"),
+    "echo-energy": _echo_chem_benchmark("energy", "log10 energy", "MAE after 10**", "about 196000 in all [2]"),
+    "peptides-struct": Benchmark(
+        "Peptides-struct",
+        _peptides,
+        unit="standard deviations",
+        metric="MAE",
+        comparable="no: random peptides, and conformations of another origin",
+        published={
+            "graphs": "10873 / 2331 / 2331 [S]",
+            "nodes": "150.94 [S]",
+            "edges": "307.30 [S]",
+            "diameter": "56.99 [S]",
+        },
+    ),
     "lrim-16-hard": _lrim_benchmark(16, "hard", 0.6, {"target mean": "-2.79 [V]", "target std": "4.66 [V]"}),
     "lrim-16-easy": _lrim_benchmark(16, "easy", 1.5, {}),
     "lrim-32-hard": _lrim_benchmark(32, "hard", 0.6, {}),

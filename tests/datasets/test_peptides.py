@@ -1,0 +1,198 @@
+import io
+import json
+import os
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from local_server import Site, serving
+from rdkit import Chem
+from torch_geometric.datasets import LRGBDataset
+from torch_geometric.loader import DataLoader
+
+from ghr.datasets import LaplacianEncoding, PeptidesStruct, peptides
+from ghr.datasets.molecules.features import ogb_graph
+from ghr.datasets.molecules.label import peptide
+from ghr.datasets.molecules.smiles import parse
+from ghr.hierarchy import Coarsen, Graclus
+from ghr.testing import assert_quotient
+
+SEQUENCES = ["AG", "GGG", "KF", "SV", "AC", "PG", "DE", "WG"]
+SMILES = [Chem.MolToSmiles(Chem.MolFromSequence(sequence)) for sequence in SEQUENCES]
+SMILES[3] += ".CC(=O)O"  # in two pieces
+SPLIT = {"train": [0, 2, 3, 7], "val": [1, 5], "test": [4, 6]}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("peptides")
+    lines = "".join(f"{number},{smiles}\n" for number, smiles in enumerate(SMILES))
+    (folder / "a.csv").write_text(f",smiles\n{lines}")
+    (folder / "a.json").write_text(json.dumps(SPLIT))
+    (folder / "a.pickle").write_bytes(pickle.dumps({name: np.array(rows) for name, rows in SPLIT.items()}, 4))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return tmp_path_factory.mktemp("root")
+
+
+def rebuilt(root, files, split="train", **options):
+    given = {"smiles": files / "a.csv", "split_file": files / "a.json"}
+    return PeptidesStruct(root, split, "generate", **(given | options))
+
+
+def test_splits_hold_their_molecules_with_targets_normalised_together(root, files):
+    raw = np.stack([peptide(smiles, 0)["targets"] for smiles in SMILES])
+    wanted = (raw - raw.mean(axis=0)) / raw.std(axis=0, ddof=1)
+    for split, rows in SPLIT.items():
+        dataset = rebuilt(root, files, split)
+        assert len(dataset) == len(rows)
+        for row, data in zip(rows, dataset, strict=True):
+            graph = ogb_graph(parse(SMILES[row]))
+            assert np.array_equal(data.x, graph.x)
+            assert np.array_equal(data.edge_index, graph.edge_index)
+            assert np.array_equal(data.edge_attr, graph.edge_attr)
+            assert data.y.shape == (1, 11)
+            assert data.y[0].tolist() == pytest.approx(wanted[row], rel=1e-4, abs=1e-5)
+
+
+def test_pickled_split_gives_the_same(root, files):
+    one, two = rebuilt(root, files), rebuilt(root, files, split_file=files / "a.pickle")
+    assert one.key != two.key
+    assert all(torch.equal(a.y, b.y) for a, b in zip(one, two, strict=True))
+
+
+def test_hierarchies_and_encodings_are_stored_and_batched(root, files):
+    class Both:
+        def __call__(self, data):
+            return Coarsen(Graclus(rounds=1))(LaplacianEncoding(16)(data))
+
+        def __repr__(self):
+            return "Both()"
+
+    dataset = rebuilt(root, files, pre_transform=Both())
+    for data in dataset:
+        assert_quotient(data)
+    batch = next(iter(DataLoader(dataset, batch_size=4)))
+    nodes = sum(data.num_nodes for data in dataset)
+    assert (batch.y.shape, batch.laplacian.shape, batch.x.shape) == ((4, 11), (nodes, 16), (nodes, 9))
+    assert batch.levels[1].num_nodes == sum(data.levels[1].num_nodes for data in dataset)
+
+
+def test_without_a_split_file_the_split_is_drawn(root, files):
+    parts = [rebuilt(root, files, split, split_file=None) for split in SPLIT]
+    assert [len(part) for part in parts] == [6, 1, 1]
+    again = rebuilt(root, files, "train", split_file=None, seed=1)
+    assert [data.num_nodes for data in again] != [data.num_nodes for data in parts[0]]
+
+
+def test_without_molecules_random_peptides_are_taken(root):
+    dataset = [PeptidesStruct(root, split, "generate", num_graphs=1) for split in SPLIT]
+    assert [len(part) for part in dataset] == [1, 1, 1]
+    assert float(sum(part[0].y for part in dataset).abs().max()) < 1e-4
+
+
+def test_fewer_graphs_are_the_first_of_every_split(root, files):
+    few = [rebuilt(root, files, split, num_graphs=1) for split in SPLIT]
+    assert [part[0].num_nodes for part in few] == [parse(SMILES[SPLIT[split][0]]).GetNumAtoms() for split in SPLIT]
+    y = torch.cat([part[0].y for part in few]).double()
+    assert torch.allclose(y.mean(dim=0), torch.zeros(11).double(), atol=1e-5)
+    assert torch.allclose(y.std(dim=0), torch.ones(11).double(), atol=1e-5)
+
+
+def test_molecules_that_fail_are_left_out_with_a_warning(tmp_path, caplog):
+    (tmp_path / "a.smi").write_text("\n".join([*SMILES[:3], "C1CC"]))
+    (tmp_path / "a.json").write_text(json.dumps({"train": [0, 1, 3], "val": [2], "test": []}))
+    dataset = PeptidesStruct(tmp_path, "train", "generate", smiles=tmp_path / "a.smi", split_file=tmp_path / "a.json")
+    assert len(dataset) == 2
+    assert "1 of 4 peptides are left out" in caplog.text
+
+
+def published(graphs, folder="peptidesstruct"):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for split in SPLIT:
+            inner = io.BytesIO()
+            torch.save(graphs, inner)
+            archive.writestr(f"{folder}/{split}.pt", inner.getvalue())
+    return buffer.getvalue()
+
+
+def graphs(count=3):
+    return [
+        (
+            torch.randint(2, (4, 9)),
+            torch.randint(2, (6, 3)),
+            torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]),
+            torch.randn(1, 11),
+        )
+        for _ in range(count)
+    ]
+
+
+def test_published_archive_is_read_like_pyg_reads_it(tmp_path, monkeypatch):
+    wanted = graphs()
+    with serving(Site({"/a.zip": published(wanted)})) as site:
+        monkeypatch.setattr(PeptidesStruct, "address", f"{site.url}/a.zip")
+        for split in SPLIT:
+            dataset = PeptidesStruct(tmp_path, split, "hub")
+            for data, (x, edge_attr, edge_index, y) in zip(dataset, wanted, strict=True):
+                assert torch.equal(data.x, x)
+                assert torch.equal(data.edge_attr, edge_attr)
+                assert torch.equal(data.edge_index, edge_index)
+                assert torch.equal(data.y, y)
+        assert len(site.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ([os.system], r"is refused: it asks for (posix|nt)\.system"),
+        ([(1, 2)], "Graph 0 of the published file is not the four tensors x, edge_attr, edge_index, y"),
+        ([(torch.ones(2, 9), torch.ones(1, 2), torch.ones(2, 1), torch.ones(1, 11))], r"'edge_attr' .* shape \(1, 2\)"),
+    ],
+)
+def test_other_archives_are_refused(tmp_path, content, message):
+    path = tmp_path / "hub" / "lrgb" / "peptidesstruct.zip"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(published(content))
+    with pytest.raises(ValueError, match=message):
+        PeptidesStruct(tmp_path, source="hub")
+
+
+def test_without_a_connection_the_way_out_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(PeptidesStruct, "address", "http://127.0.0.1:9/a.zip")
+    with pytest.raises(
+        ConnectionError, match=r"Without a connection, source='generate' rebuilds .* can also be put at"
+    ):
+        PeptidesStruct(tmp_path, source="hub")
+
+
+def test_address_is_that_of_pyg():
+    assert LRGBDataset.urls["peptides-struct"] == peptides.ADDRESS
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"split": "dev"}, "Unknown split 'dev'; known are train, val, test"),
+        ({"source": "web"}, "Unknown source 'web'; known are hub, generate"),
+        ({"source": "hub", "seed": 1}, "leave them out"),
+        ({"split_file": "a.json"}, r"a\.json needs the file of molecules"),
+        ({"num_graphs": 0}, "num_graphs must be a whole number of at least 1; got 0"),
+    ],
+)
+def test_wrong_arguments_are_named(tmp_path, options, message):
+    with pytest.raises(ValueError, match=message):
+        PeptidesStruct(tmp_path, **options)
+
+
+def test_metric_is_the_mean_over_molecules_and_targets():
+    target = torch.zeros(3, 11)
+    prediction = torch.arange(11.0).repeat(3, 1)
+    assert PeptidesStruct.metric(prediction, target) == 5.0
+    assert PeptidesStruct.task == "graph"
