@@ -35,10 +35,11 @@ class PeptidesStruct(SourcedDataset):
     published as pickles in a zip file and read without unpickling anything but tensors.
 
     ``source="generate"`` needs ``pip install "ghr[chem]"`` and computes features, conformations and targets by RDKit:
-    for a file of SMILES that you have (about 1 s per peptide of 150 atoms), or for random sequences of natural amino
-    acids otherwise. **Errors on a rebuilt set cannot be compared with published ones**: where the published positions
-    came from is unknown, and ours are one ETKDG conformation without a force field. Molecules and split are the
-    published ones if your files are. Molecules that RDKit cannot embed are left out and counted in a warning.
+    for a file of SMILES that you have (about 3 s of CPU time per published peptide on average, and more than linear in
+    its size), or for random sequences of natural amino acids otherwise. **Errors on a rebuilt set cannot be compared
+    with published ones**: where the published positions came from is unknown, and ours are one ETKDG conformation
+    without a force field. Molecules and split are the published ones if your files are. Molecules that RDKit cannot
+    embed are left out and counted in a warning.
 
     Attributes of a graph: ``x`` :math:`(N, 9)` and ``edge_attr`` :math:`(E, 3)` the integer codes of OGB
     (:func:`~ghr.datasets.molecules.features.ogb_graph`), ``edge_index``, ``y`` :math:`(1, 11)`. Some molecules are in

@@ -19,7 +19,8 @@ def embed(molecule: Any, *, seed: int = 0, relax: bool = False) -> Any:
     Args:
         molecule: A molecule of RDKit, with hydrogens or without.
         seed: Seed of the conformation; the same seed gives the same positions.
-        relax: Whether to relax by the force field MMFF94, or UFF where that has no parameters. Needs hydrogens.
+        relax: Whether to relax by up to 500 steps of the force field MMFF94, or UFF where that has no parameters,
+            whether or not it comes to rest. Needs hydrogens.
 
     Raises:
         ValueError: Where no conformation is found.
