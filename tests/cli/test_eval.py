@@ -1,4 +1,8 @@
+from test_cli import run
+
 from ghr.cli.eval import Eval
+from ghr.paper import MinPlusSpec, Recipe, RGGSpec
+from ghr.train import TrainConfig
 
 
 def test_graphs_are_looked_for_beside_the_run_then_here(tmp_path):
@@ -7,3 +11,16 @@ def test_graphs_are_looked_for_beside_the_run_then_here(tmp_path):
     (tmp_path / "data").mkdir()
     assert Eval(tmp_path / "run").data_folder() == tmp_path / "data"
     assert Eval(tmp_path / "run", data=tmp_path / "other").data_folder() == tmp_path / "other"
+
+
+def test_the_extension_is_judged_with_as_many_steps_as_it_needs(capsys, tmp_path):
+    data = RGGSpec(train_graphs=8, val_graphs=2, test_graphs=20)
+    recipe = Recipe(MinPlusSpec(steps=1, t_low=1), data, TrainConfig(epochs=1, jitter=False))
+    recipe.run(tmp_path / "run", tmp_path / "data", quiet=True)
+    beyond = []
+    for options in ([], ["--steps", "auto"]):
+        code, printed, _ = run(capsys, "eval", str(tmp_path / "run"), *options)
+        assert code == 0
+        beyond.append(float(printed.splitlines()[1].split()[-1]))
+    assert beyond[1] < 10 < beyond[0], "one step of one update does not reach far"
+    assert "steps=auto" in printed

@@ -3,11 +3,12 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 import tyro
 
 from ghr.cli.errors import errors_table
-from ghr.models import GHR
+from ghr.models import Recurrence
 from ghr.paper import Recipe
 from ghr.train import load_best
 
@@ -18,8 +19,8 @@ class Eval:
 
     directory: tyro.conf.Positional[Path]
     """The run directory."""
-    steps: int | None = None
-    """Global steps, if not as in training."""
+    steps: int | Literal["auto"] | None = None
+    """Global steps, if not as in training; "auto" runs until predictions no longer change."""
     t_high: int | None = None
     """Updates of the coarse level, if not as in training."""
     t_low: int | None = None
@@ -41,9 +42,9 @@ class Eval:
         recipe = Recipe.from_config(config)
         model = recipe.build()
         load_best(model, self.directory)
-        counts = {"steps": self.steps, "t_high": self.t_high, "t_low": self.t_low}
+        counts: dict[str, Any] = {"steps": self.steps, "t_high": self.t_high, "t_low": self.t_low}
         changed = {name: value for name, value in counts.items() if value is not None}
-        if changed and not isinstance(model, GHR):
+        if changed and not isinstance(model, Recurrence):
             raise ValueError(f"{self.directory} holds a model without steps; leave out {', '.join(changed)}.")
         root = self.data_folder()
         name = ", ".join([self.directory.name, *(f"{key}={value}" for key, value in changed.items())])
