@@ -6,7 +6,15 @@ def test_the_demo_prints_its_table_and_draws_its_figure_and_is_quick_the_second_
     options = ["demo", "--out", str(out), "--graphs", "16", "--epochs", "1", "--quiet"]
     code, printed, _ = run(capsys, *options)
     assert code == 0
-    for words in ("GHR", "deep GINE, 10 layers", "in range (<= 5)", "beyond (> 5)", "Figure", "Try next"):
+    for words in (
+        "GHR",
+        "deep GINE, 10 layers",
+        "min-plus extension, not in the paper",
+        "in range (<= 5)",
+        "beyond (> 5)",
+        "Figure",
+        "Try next",
+    ):
         assert words in printed
     assert (out / "out_of_range.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     assert (out / "ghr" / "result.json").is_file()

@@ -196,7 +196,7 @@ def test_loader_batches_the_graphs(root):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"regime": "huge"}, "Unknown regime 'huge'; known are small, large."),
+        ({"regime": "giant"}, "Unknown regime 'giant'; known are small, large, huge."),
         ({"split": "dev"}, "Unknown split 'dev'; known are train, val, test."),
         ({"num_graphs": 0}, "num_graphs must be a whole number of at least 1; got 0."),
         ({"num_graphs": 2.5}, "num_graphs must be a whole number of at least 1; got 2.5."),

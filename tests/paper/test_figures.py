@@ -17,9 +17,9 @@ def errors(slope):
 
 
 def test_the_figure_shows_the_curves_and_the_predictions(tmp_path, graph):
-    draw_out_of_range(tmp_path / "a.png", {"GHR": errors(0.1), "deep": errors(0.4)}, 5, graph, graph.y)
+    draw_out_of_range(tmp_path / "a.png", {"GHR": errors(0.1), "deep": errors(0.4)}, 5, graph, {"GHR": graph.y})
     draw_out_of_range(
-        tmp_path / "b.png", {"GHR": errors(0.1), "deep": errors(0.4)}, 5, graph, torch.zeros_like(graph.y)
+        tmp_path / "b.png", {"GHR": errors(0.1), "deep": errors(0.4)}, 5, graph, {"GHR": torch.zeros_like(graph.y)}
     )
     good, bad = imread(tmp_path / "a.png"), imread(tmp_path / "b.png")
     assert good.shape == bad.shape
@@ -30,4 +30,4 @@ def test_the_figure_shows_the_curves_and_the_predictions(tmp_path, graph):
 
 def test_a_folder_that_is_not_there_is_a_sentence(tmp_path, graph):
     with pytest.raises(OSError, match="Could not write"):
-        draw_out_of_range(tmp_path / "nowhere" / "a.png", {"GHR": errors(1)}, 5, graph, graph.y)
+        draw_out_of_range(tmp_path / "nowhere" / "a.png", {"GHR": errors(1)}, 5, graph, {"GHR": graph.y})

@@ -3,12 +3,13 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 import tyro
 from torch import nn
 
 from ghr.cli.errors import errors_table
-from ghr.models import GHR, DeepGNN
+from ghr.models import DeepGNN, Recurrence
 from ghr.paper import Recipe
 from ghr.train import load_best
 
@@ -19,8 +20,8 @@ class Eval:
 
     directory: tyro.conf.Positional[Path]
     """The run directory."""
-    steps: int | None = None
-    """Global steps, if not as in training."""
+    steps: int | Literal["auto"] | None = None
+    """Global steps, if not as in training; "auto" runs until predictions no longer change."""
     t_high: int | None = None
     """Updates of the coarse level, if not as in training."""
     t_low: int | None = None
@@ -42,7 +43,7 @@ class Eval:
         recipe = Recipe.from_config(config)
         model = recipe.build()
         load_best(model, self.directory)
-        counts = {"steps": self.steps, "t_high": self.t_high, "t_low": self.t_low}
+        counts: dict[str, Any] = {"steps": self.steps, "t_high": self.t_high, "t_low": self.t_low}
         changed = {name: value for name, value in counts.items() if value is not None}
         foreign = [name for name in changed if name not in _counts_of(model)]
         if foreign:
@@ -61,6 +62,6 @@ class Eval:
 
 def _counts_of(model: nn.Module) -> tuple[str, ...]:
     """Return which numbers of steps a model can be given."""
-    if isinstance(model, GHR):
+    if isinstance(model, Recurrence):
         return ("steps", "t_high", "t_low")
     return ("steps",) if isinstance(model, DeepGNN) and model.steps is not None else ()

@@ -16,7 +16,11 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 
 
 def draw_out_of_range(
-    path: str | Path, errors: Mapping[str, Mapping[str, Any]], in_range: int, graph: Data, prediction: Tensor
+    path: str | Path,
+    errors: Mapping[str, Mapping[str, Any]],
+    in_range: int,
+    graph: Data,
+    predictions: Mapping[str, Tensor],
 ) -> None:
     """Draw the error by distance of several models, and one graph with its true and predicted distances.
 
@@ -25,17 +29,18 @@ def draw_out_of_range(
         errors: For every model's name, what :func:`~ghr.datasets.mae_by_distance` returned.
         in_range: Largest distance seen in training.
         graph: A graph of :class:`~ghr.datasets.RGGSSSP`.
-        prediction: Distances predicted for it :math:`(N, 1)`.
+        predictions: For some models' names, the distances predicted for it :math:`(N, 1)`.
     """
-    figure = Figure(figsize=(12, 3.9), layout="constrained")
-    left, truth, guess = figure.subplots(1, 3, width_ratios=[1.25, 1, 1])
+    shown = {"true distance from the source": graph["y"], **predictions}
+    figure = Figure(figsize=(5 + 3.5 * len(shown), 3.9), layout="constrained")
+    left, *others = figure.subplots(1, 1 + len(shown), width_ratios=[1.4] + [1] * len(shown))
     _draw_errors(left, errors, in_range)
-    mask, true = graph.mask.numpy(), graph["y"].squeeze(1).numpy()
-    draw_graph(truth, graph, true, mask, true[mask].max())
-    points = draw_graph(guess, graph, prediction.squeeze(1).detach().cpu().numpy(), mask, true[mask].max())
-    truth.set_title("true distance from the source")
-    guess.set_title(f"predicted by {next(iter(errors))}")
-    figure.colorbar(points, ax=[truth, guess], label="hops", shrink=0.85)
+    mask = graph.mask.numpy()
+    top = float(graph["y"][graph.mask].max())
+    for axes, (title, value) in zip(others, shown.items(), strict=True):
+        points = draw_graph(axes, graph, value.squeeze(1).detach().cpu().numpy(), mask, top)
+        axes.set_title(title if value is graph["y"] else f"predicted by {title}")
+    figure.colorbar(points, ax=others, label="hops", shrink=0.85)
     with replacing(path) as temporary:
         figure.savefig(temporary, dpi=130)
 

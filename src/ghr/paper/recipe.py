@@ -160,7 +160,7 @@ class RGGSpec:
         seed: Seed of the graphs.
     """
 
-    regime: Literal["small", "large"] = "small"
+    regime: Literal["small", "large", "huge"] = "small"
     max_distance: int | None = None
     mean_degree: float | None = None
     weighted: bool = False

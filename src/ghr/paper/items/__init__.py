@@ -1,7 +1,8 @@
-"""The tables and figures of the paper that ``ghr reproduce`` makes again, one a file."""
+"""The tables and figures of the paper that ``ghr reproduce`` makes again, and one past it, one a file."""
 
 from ghr.paper.item import Item
 from ghr.paper.items.ablations import AblationFigure, AblationTable
+from ghr.paper.items.beyond import BeyondTable
 from ghr.paper.items.diameter import Diameter
 from ghr.paper.items.memory import Memory
 from ghr.paper.items.parameters import Parameters
@@ -16,6 +17,7 @@ _ALL: tuple[Item, ...] = (
     Diameter(),
     Memory(),
     Parameters(),
+    BeyondTable(),
 )
 ITEMS: dict[str, Item] = {item.name: item for item in _ALL}
 
