@@ -71,14 +71,14 @@ def _loop(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the last state and, if asked to keep them, the states between."""
     n, d = state.shape
-    between, last = buffers.empty((turns - 1 if keep else min(turns - 1, 2), n, d), state), buffers.empty((n, d), state)
+    between, last = buffers.empty((turns - 1 if keep else 0, n, d), state), buffers.empty((n, d), state)
     z, r = buffers.empty((n, d), state), buffers.empty((n if edges.size(0) == 1 else 0, d), state)
     kernels.forward(
         alone.item(), as_array(parts), turns, *_arrays(state, between, last, norm_weight), norm_eps,
         *_arrays(injection, z, r, edges, start, source), _scale(epsilon),
         *_arrays(up.t().contiguous(), up_bias, down.t().contiguous(), down_bias), gated,
     )  # fmt: skip
-    return last, between if keep else state.new_empty(0, n, d)
+    return last, between
 
 
 @_loop.register_fake

@@ -50,8 +50,8 @@ class GINE(Conv):
         if attr is None:
             attr = self.epsilon.new_zeros(1, self.channels)
         elif attr.size(0) > 1:
-            attr = attr.index_select(0, neighbours.order)
-        return Edges(edge_index[:, neighbours.order], attr, neighbours=neighbours)
+            attr, edge_index = attr.index_select(0, neighbours.order), edge_index[:, neighbours.order]
+        return Edges(edge_index, attr, neighbours=neighbours)
 
     def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
         """Aggregate and update."""

@@ -30,17 +30,20 @@ def forward(
     weight: Array, eps: float, injection: Array, z: Array, r: Array, edges: Array, start: Array, source: Array,
     scale: Any, up: Array, up_bias: Array, down: Array, down_bias: Array, gated: bool,
 ) -> None:
-    """Fill the states after every update but the last into `between`, as far as it has room, and the last one."""
+    """Fill the states after every update but the last into `between`, and the last one.
+
+    Where `between` is empty, all updates are made in the place of the last: other nodes are read as z and r alone.
+    """
     if alone:
         for part in prange(parts.size - 1):
             begin, end = parts[part], parts[part + 1]
             for turn in range(turns):
-                x, out = _before(turn, state, between), _after(turn, turns, between, last)
+                x, out = _before(turn, state, between, last), _after(turn, between, last)
                 _normalise(begin, end, x, weight, eps, injection, edges, z, r)
                 _forward(begin, end, x, z, r, edges, start, source, scale, up, up_bias, down, down_bias, gated, out)
         return
     for turn in range(turns):
-        x, out = _before(turn, state, between), _after(turn, turns, between, last)
+        x, out = _before(turn, state, between, last), _after(turn, between, last)
         for part in prange(parts.size - 1):
             _normalise(parts[part], parts[part + 1], x, weight, eps, injection, edges, z, r)
         for part in prange(parts.size - 1):
@@ -66,7 +69,7 @@ def backward(
         for part in prange(parts.size - 1):
             begin, end = parts[part], parts[part + 1]
             for turn in range(turns - 1, -1, -1):
-                x, slot = _before(turn, state, between), turn % group
+                x, slot = _before(turn, state, between, state), turn % group
                 _normalise(begin, end, x, weight, eps, injection, edges, z, r)
                 _backward_nodes(begin, end, x, z, r, edges, start, source, scale, up, up_bias, up_back, down_back,
                                 zeros, gated, grad, masks[slot], grad_m[slot], grad_up[part], grad_up_bias[part],
@@ -79,7 +82,7 @@ def backward(
                                     turn + group >= turns)
         return
     for turn in range(turns - 1, -1, -1):
-        x, slot = _before(turn, state, between), turn % group
+        x, slot = _before(turn, state, between, state), turn % group
         for part in prange(parts.size - 1):
             _normalise(parts[part], parts[part + 1], x, weight, eps, injection, edges, z, r)
         for part in prange(parts.size - 1):
@@ -97,13 +100,15 @@ def backward(
 
 
 @inlined
-def _before(turn: int, state: Array, between: Array) -> Array:
-    return state if turn == 0 else between[(turn - 1) % between.shape[0]]
+def _before(turn: int, state: Array, between: Array, last: Array) -> Array:
+    if turn == 0:
+        return state
+    return between[turn - 1] if between.shape[0] > 0 else last
 
 
 @inlined
-def _after(turn: int, turns: int, between: Array, last: Array) -> Array:
-    return last if turn == turns - 1 else between[turn % between.shape[0]]
+def _after(turn: int, between: Array, last: Array) -> Array:
+    return between[turn] if turn < between.shape[0] else last
 
 
 @called
