@@ -21,7 +21,8 @@ at the start value, which is the number of nodes times the mean length of an edg
 levels every low-level update is preceded by one of the coarse level. OOR is the mean absolute error beyond the
 trained range, in hops or in units of length (the square that the graphs lie in has sides of one), mean ± standard
 deviation over seeds; "worst distance" is the error at the distance where it is largest; CPU is the time of predicting
-all test graphs, on one thread where the process has one."""
+all test graphs, on one thread where the process has one; training is the time on the clock, which grows with whatever
+else the machine does."""
 
 _HEADER = ("model", "in range", "OOR", "worst distance", "CPU (s)", "training (s)", "seeds")
 
