@@ -47,7 +47,7 @@ def test_garbage_and_cuts_leave_a_cache_that_still_works_later(tmp_path, monkeyp
     good = (tmp_path / "good.pt").read_bytes()
     with serving(Site({"/echo-synth/train_data.pt": b"<html>Sign in</html>"})) as site:
         monkeypatch.setattr(sourced, "hub_address", lambda repository, file: f"{site.url}/{file}")
-        with pytest.raises(ValueError, match="is not a list of graphs"):
+        with pytest.raises(ValueError, match="is not a file of tensors"):
             ECHOSynth(tmp_path, source="hub")
         site.files["/echo-synth/train_data.pt"], site.cuts = good, [len(good) // 2]
         monkeypatch.setattr("ghr.datasets.download.PAUSE_SECONDS", 0.0)
