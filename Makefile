@@ -14,7 +14,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,chem]"
 	@touch $@
 
-demo: $(STAMP)   ## train GHR and a deep GINE on short distances, test both beyond, draw the figure
+demo: $(STAMP)   ## train GHR, a deep GINE and an extension on short distances, test them beyond, draw the figure
 	$(BIN)/ghr demo
 
 test: $(STAMP)   ## ruff, mypy, doctests and the test suite
