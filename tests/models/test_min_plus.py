@@ -178,6 +178,17 @@ def test_a_coarse_level_gets_there_in_fewer_steps():
     assert int(reached[1].sum()) > 50
 
 
+@pytest.mark.parametrize("backend", ["torch", "numba"])
+def test_with_learned_lengths_it_does_what_it_does_with_these_lengths_given(backend):
+    model, data = small(levels=1, edge_dim=2), graph(levels=1)
+    data.edge_attr = torch.randn(data.num_edges, 2, generator=torch.Generator().manual_seed(1)).double()
+    given = data.clone()
+    given.edge_attr = model.length(data.edge_attr).detach()
+    with ops.using(backend):
+        assert relative_error(model(data), ByLoops(model).predict(given, 2, [2])) <= 1e-12
+        assert_gradients_reach_all_parameters(model, data)
+
+
 # Laws
 
 
@@ -251,6 +262,10 @@ def test_what_does_not_fit_gets_a_sentence():
     data.edge_attr = data.edge_attr.abs().repeat(1, 2)
     with pytest.raises(ValueError, match="one length per edge, but level 0 has 2 edge features"):
         model(data)
+    with pytest.raises(ValueError, match="2 features per edge, but level 0 has 1 edge features"):
+        small(levels=1, edge_dim=2)(graph(levels=1))
+    with pytest.raises(ValueError, match=r"\(edge_dim\) need levels=1.*got levels=2"):
+        MinPlusGHR(edge_dim=2)
     with pytest.raises(ValueError, match="cap_jitter must be"):
         MinPlusGHR(cap_jitter=0.5)
     with pytest.raises(ValueError, match="sparsity must be"):

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from cases import randomise, relative_error
-from ghr.nn import MinPlusCell
+from ghr.nn import EdgeLength, MinPlusCell
 
 
 def softplus(value):
@@ -77,3 +77,29 @@ def test_reset_parameters_draws_anew(cell):
     cell.reset_parameters()
     assert not any(torch.equal(before[name], value) for name, value in cell.state_dict().items())
     assert repr(cell) == "MinPlusCell(5, in_channels=2)"
+
+
+def test_learned_lengths_equal_the_loops_and_grow_with_the_features():
+    torch.manual_seed(0)
+    layer = randomise(EdgeLength(3, channels=4), scale=1.0)
+    features = torch.randn(6, 3).double()
+    directions, weight = layer.directions.tolist(), layer.weight.tolist()
+    expected = [
+        [
+            sum(
+                softplus(w) * max(0.0, sum(u * f for u, f in zip(row, each, strict=True)))
+                for w, row in zip(weight, directions, strict=True)
+            )
+        ]
+        for each in features.tolist()
+    ]
+    assert relative_error(layer(features), expected) <= 1e-12
+    assert float(layer(features).min()) >= 0
+    torch.testing.assert_close(layer(7 * features), 7 * layer(features))
+    assert repr(layer) == "EdgeLength(3, channels=4)"
+
+
+def test_learned_lengths_start_at_the_magnitude_of_the_features():
+    torch.manual_seed(0)
+    offsets = torch.nn.functional.normalize(torch.randn(200, 2), dim=1)
+    assert 0.5 < float(EdgeLength(2, channels=500)(offsets).mean()) < 2

@@ -24,7 +24,7 @@ def test_full_half_and_a_third_of_what_the_distance_needs():
 
 @pytest.mark.parametrize(("row", "counts"), [(BEYOND[0], (1, 1, 5)), (BEYOND[1], (5, 1, 1))])
 def test_judging_runs_so_many_low_level_updates_on_fresh_graphs(tmp_path, row, counts):
-    graphs = FarTest("small", 8, 30).load(tmp_path, weighted=False)
+    graphs = FarTest("small", 8, 30).load(tmp_path, row.recipe)
     other = row.recipe.load(tmp_path, "test")
     assert not torch.equal(graphs[0].pos, other[0].pos)
     model = row.recipe.build()

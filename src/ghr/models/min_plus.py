@@ -16,7 +16,7 @@ from ghr.models.pretrained import load_pretrained
 from ghr.models.recurrence import Recurrence
 from ghr.models.state import State
 from ghr.nn.conv import Edges
-from ghr.nn.min_plus import MinPlusCell
+from ghr.nn.min_plus import EdgeLength, MinPlusCell
 from ghr.nn.readout import ProportionalReadout, Readout, check_readout, make_readout, readout_name
 from ghr.ops import Members, add_unpooled, aggregate_sum, kernels_for, min_plus, sort_edges, sort_members
 
@@ -86,6 +86,8 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         steps: Number of global steps.
         t_high: Updates of a coarse level in one pass of its loop; a sequence gives one number per coarse level.
         t_low: Updates of the graph itself after every update above it.
+        edge_dim: Width of edge features from which the lengths are learned (:class:`~ghr.nn.EdgeLength`), for a flat
+            recurrence; ``None`` where ``edge_attr`` holds the lengths themselves.
         readout: ``"proportional"``, which is :math:`R\, h_i`, or as in :class:`~ghr.GHR`.
         cap_jitter: In training, :math:`S` is multiplied by a number between ``1 / cap_jitter`` and ``cap_jitter``,
             uniform in the logarithm, for every graph and forward pass: nothing that depends on it is learned.
@@ -94,7 +96,8 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
 
     Shapes:
         - **input:** a (batch of) graphs with ``x`` of shape :math:`(N, \text{in\_channels})`; ``edge_attr``, where
-          there is one, has one column, the length of an edge; without it every edge is one long
+          there is one, has one column, the length of an edge; without it every edge is one long. With ``edge_dim``
+          it has so many columns
         - **output:** as of :class:`~ghr.GHR`
 
     Example:
@@ -115,6 +118,7 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         steps: int = 2,
         t_high: int | Sequence[int] = 1,
         t_low: int = 6,
+        edge_dim: int | None = None,
         readout: str | Readout = "proportional",
         cap_jitter: float = 2.0,
         sparsity: float = 1e-4,
@@ -130,7 +134,15 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
             raise ValueError(f"cap_jitter must be a finite number of at least 1, which does nothing; got {cap_jitter}.")
         if not 0 <= sparsity < math.inf:
             raise ValueError(f"sparsity must be a finite number of at least 0; got {sparsity}.")
+        if edge_dim is not None:
+            check_positive("edge_dim", edge_dim)
+            if levels > 1:
+                raise ValueError(
+                    "Lengths learned from edge features (edge_dim) need levels=1: the lengths between clusters are "
+                    f"computed before the model knows those of the edges; got levels={levels}."
+                )
         self.in_channels = in_channels
+        self.length = None if edge_dim is None else EdgeLength(edge_dim)
         self.cap_jitter = cap_jitter
         self.sparsity = sparsity
         self.cell = MinPlusCell(in_channels, hidden_channels)
@@ -145,6 +157,7 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
             "steps": steps,
             "t_high": self.t_high if isinstance(self.t_high, int) else list(self.t_high),
             "t_low": t_low,
+            "edge_dim": edge_dim,
             "readout": "proportional" if type(readout) is ProportionalReadout else readout_name(readout),
             "cap_jitter": cap_jitter,
             "sparsity": sparsity,
@@ -178,13 +191,33 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         check_input(data, self.in_channels, self)
         levels = self._levels(data)
         assert data.x is not None
-        lengths = [_lengths(level, k, data.x, self) for k, level in enumerate(levels)]
+        lengths = [self._lengths(level, k, data.x) for k, level in enumerate(levels)]
         cap = self._caps(levels[0], lengths[0], num_graphs_of(data))
         caps = tuple(cap.index_select(0, level.batch) for level in levels)
         edges = tuple(self._edges(level, length) for level, length in zip(levels, lengths, strict=True))
         rises = tuple(None if k == 0 else self._rise(levels[k - 1], levels[k], k) for k in range(len(levels)))
         injection = self.cell.injection(data.x, caps[0])
         return MinPlusEncoded(levels, caps, injection, edges, rises, None, num_graphs_of(data))
+
+    def _lengths(self, level: Level, k: int, x: Tensor) -> Tensor:
+        """Return the length of every edge :math:`(E)`."""
+        if level.edge_attr is None and self.length is None:
+            return x.new_ones(level.edge_index.size(1))
+        wanted = 1 if self.length is None else self.length.directions.size(1)
+        width = 0 if level.edge_attr is None else level.edge_attr.size(1)
+        if width != wanted:
+            raise ValueError(
+                f"MinPlusGHR reads {'one length' if self.length is None else f'{wanted} features'} per edge, but level "
+                f"{k} has {width} edge features; edge_dim is for learning lengths from several features."
+            )
+        assert level.edge_attr is not None
+        check_dtype(f"edge_attr of level {k}", level.edge_attr, self)
+        if self.length is not None:
+            return self.length(level.edge_attr).squeeze(1)  # type: ignore[no-any-return]
+        length = level.edge_attr.squeeze(1)
+        if not torch.compiler.is_compiling() and length.device.type == "cpu" and length.numel() and length.min() < 0:
+            raise ValueError(f"The length of an edge cannot be negative; level {k} has one of {float(length.min()):g}.")
+        return length
 
     def _caps(self, level: Level, length: Tensor, num_graphs: int) -> Tensor:
         """Return the number of nodes times the mean length of an edge, for every graph."""
@@ -232,11 +265,16 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         cap, rise, edges = encoded.caps[k], encoded.rises[k], encoded.edges[k]
         fixed = self._from_above(k, states, encoded)
         for _ in range(counts[k]):
-            first = fixed if rise is None else _smallest(states[k - 1], rise.edges, fixed)
-            arrived = _smallest(states[k], edges, first)
+            first = fixed if rise is None else self._arrive(states[k - 1], rise.edges, fixed)
+            arrived = self._arrive(states[k], edges, first)
             states[k] = self.cell(arrived, cap, encoded.injection if k == 0 else None)
             if k > 0:
                 self._loop(k - 1, states, encoded, counts)
+
+    def _arrive(self, x: Tensor, edges: Edges, first: Tensor) -> Tensor:
+        """Return the smallest of `first` and of what comes along the edges."""
+        assert edges.attr is not None
+        return min_plus(x, edges.attr, edges.edge_index, first, edges.neighbours)
 
     def _from_above(self, k: int, states: list[Tensor], encoded: MinPlusEncoded) -> Tensor:
         """Return what does not change while level `k` loops: the state from above, or that nothing arrived."""
@@ -247,22 +285,3 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         assert rise is not None
         assert assignment is not None
         return torch.minimum(add_unpooled(rise.cost, states[k + 1], assignment, rise.members), cap)
-
-
-def _smallest(x: Tensor, edges: Edges, first: Tensor) -> Tensor:
-    assert edges.attr is not None
-    return min_plus(x, edges.attr, edges.edge_index, first, edges.neighbours)
-
-
-def _lengths(level: Level, k: int, x: Tensor, model: MinPlusGHR) -> Tensor:
-    if level.edge_attr is None:
-        return x.new_ones(level.edge_index.size(1))
-    if level.edge_attr.size(1) != 1:
-        raise ValueError(
-            f"MinPlusGHR reads one length per edge, but level {k} has {level.edge_attr.size(1)} edge features."
-        )
-    check_dtype(f"edge_attr of level {k}", level.edge_attr, model)
-    length = level.edge_attr.squeeze(1)
-    if not torch.compiler.is_compiling() and length.device.type == "cpu" and length.numel() and length.min() < 0:
-        raise ValueError(f"The length of an edge cannot be negative; level {k} has one of {float(length.min()):g}.")
-    return length

@@ -1,4 +1,6 @@
-"""One update of min-plus message passing."""
+"""One update of min-plus message passing, and lengths of edges learned from their features."""
+
+import math
 
 import torch
 from torch import Tensor, nn
@@ -72,3 +74,38 @@ class MinPlusCell(nn.Module):
 
     def __repr__(self) -> str:
         return f"MinPlusCell({self.channels}, in_channels={self.mark.size(0)})"
+
+
+class EdgeLength(nn.Module):
+    r"""Learns how long an edge is from its features, :math:`e = \mathrm{softplus}(v)^\top \mathrm{ReLU}(U f)`.
+
+    A length is never negative, and there is no constant: twice the features are twice the length, so edges shorter or
+    longer than those of training are no harder. With enough channels it comes close to any norm of the features.
+
+    Args:
+        in_channels: Width of the features :math:`f`.
+        channels: Number of rows of :math:`U`.
+
+    Shapes:
+        - **input:** :math:`(E, \text{in\_channels})`
+        - **output:** :math:`(E, 1)`
+    """
+
+    def __init__(self, in_channels: int, channels: int = 16) -> None:
+        super().__init__()
+        self.directions = nn.Parameter(torch.empty(channels, in_channels))
+        self.weight = nn.Parameter(torch.empty(channels))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew; lengths start at about the magnitude of the features."""
+        nn.init.normal_(self.directions)
+        nn.init.constant_(self.weight, math.log(math.expm1(2.5 / self.weight.numel())))
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return one length per edge."""
+        return (features @ self.directions.t()).relu() @ F.softplus(self.weight).unsqueeze(1)
+
+    def __repr__(self) -> str:
+        channels, in_channels = self.directions.shape
+        return f"EdgeLength({in_channels}, channels={channels})"

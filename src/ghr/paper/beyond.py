@@ -2,17 +2,18 @@
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import torch
 from torch import nn
 
 from ghr.datasets import RGGSSSP, mae_by_distance
-from ghr.hierarchy import CentrePaths
 from ghr.paper.recipe import MinPlusSpec, Recipe, RGGSpec
 from ghr.paper.row import Row
 from ghr.train import TrainConfig, predict
+from ghr.train.evaluate import Examples
 
 TEST_SEED = 2026  # no recipe was chosen on these graphs
 
@@ -48,10 +49,10 @@ class FarTest:
     distance: int
     graphs: int
 
-    def load(self, root: str | Path, *, weighted: bool) -> RGGSSSP:
-        """Return the graphs with the coarse level that the extension needs."""
-        data = RGGSpec(self.regime, weighted=weighted, test_graphs=self.graphs, seed=TEST_SEED)
-        return data.load(root, "test", CentrePaths())
+    def load(self, root: str | Path, recipe: Recipe) -> RGGSSSP:
+        """Return the graphs with what the recipe asks about them, and the coarse level that its model needs."""
+        data = replace(recipe.data, regime=self.regime, test_graphs=self.graphs, seed=TEST_SEED)
+        return replace(recipe, data=data).load(root, "test")
 
     def updates(self, part: int) -> int:
         """Return so many low-level updates as reach one `part`-th of the largest distance."""
@@ -62,17 +63,17 @@ FAR = (FarTest("large", 40, 100), FarTest("huge", 90, 20))
 PARTS = (1, 2, 3)
 
 
-def judge_far(model: nn.Module, row: Row, graphs: RGGSSSP, updates: int) -> dict[str, Any]:
+def judge_far(model: nn.Module, row: Row, graphs: Examples, updates: int) -> dict[str, Any]:
     """Return the errors by distance with so many low-level updates in all, and the CPU time of predicting.
 
     A flat model runs them in one step. One with a coarse level runs as many steps, of one update of each level: the
     most that the coarse level can do in the same number of low-level updates.
     """
-    assert isinstance(row.recipe.model, MinPlusSpec)
-    flat = row.recipe.model.levels == 1
+    flat = getattr(row.recipe.model, "levels", 1) == 1
     started = time.process_time()
     steps, t_low = (1, updates) if flat else (updates, 1)
     prediction, target = predict(model, graphs, batch_size=10, steps=steps, t_high=1, t_low=t_low)
     seconds = time.process_time() - started
-    errors = mae_by_distance(prediction, target, graphs.hops[graphs.mask], row.recipe.data.in_range)
+    hops = torch.cat([graphs[i].hops[graphs[i].mask] for i in range(len(graphs))])
+    errors = mae_by_distance(prediction, target, hops, row.recipe.data.in_range)
     return {**errors, "updates": updates, "cpu_seconds": round(seconds, 3)}

@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 import torch
 from torch import nn
+from torch_geometric.transforms import BaseTransform
 
 from ghr.datasets import RGGSSSP, mae_by_distance
 from ghr.datasets.rgg import REGIMES
@@ -14,6 +15,8 @@ from ghr.hierarchy.coarsen import Reduce
 from ghr.models import GHR, GPS, DeepGNN, MinPlusGHR
 from ghr.models.settle import Steps
 from ghr.ops import Pool
+from ghr.paper.trial_data import Budget, Offsets, WidestPath
+from ghr.paper.trial_models import Aggregate, TrialGHR, WithinBudget
 from ghr.train import TrainConfig, predict, train
 
 EdgeReduce: TypeAlias = tuple[Reduce, ...] | CentrePaths
@@ -134,13 +137,42 @@ class MinPlusSpec:
         return MinPlusGHR(1, out_channels=1, **asdict(self))
 
 
-ModelSpec: TypeAlias = GHRSpec | DeepSpec | RecurrentSpec | GPSSpec | MinPlusSpec
+@dataclass(frozen=True)
+class TrialSpec:
+    """The flat extension with one part replaced, see :class:`~ghr.paper.trial_models.TrialGHR`.
+
+    Args:
+        aggregate: What takes the place of the minimum.
+        norm: Whether messages are made of normalised states.
+        mixing: At what part of the usual size the mixing weights start.
+        edge_dim: Width of the edge features where the lengths are to be learned.
+        budget: Whether to say if a node is within a budget, in place of how far it is.
+        steps: Global steps in training.
+        t_low: Updates per step.
+    """
+
+    aggregate: Aggregate = "min"
+    norm: bool = False
+    mixing: float = 0.3
+    edge_dim: int | None = None
+    budget: bool = False
+    steps: int = 2
+    t_low: int = 6
+
+    def build(self, edge_dim: int, coarse_edge_dim: int) -> nn.Module:
+        """Return a new model."""
+        options = asdict(self)
+        return WithinBudget(**options) if options.pop("budget") else TrialGHR(**options)
+
+
+ModelSpec: TypeAlias = GHRSpec | DeepSpec | RecurrentSpec | GPSSpec | MinPlusSpec | TrialSpec
 MODELS: dict[str, type[ModelSpec]] = {
     "ghr": GHRSpec,
     "deep": DeepSpec,
     "recurrent": RecurrentSpec,
     "gps": GPSSpec,
     "min-plus": MinPlusSpec,
+    "trial": TrialSpec,
 }
 
 
@@ -183,6 +215,9 @@ class RGGSpec:
             split: ``"train"``, ``"val"`` or ``"test"``.
             edge_reduce: What coarse edges carry.
         """
+        return self._load(root, split, Coarsen(Graclus(rounds=self.rounds, seed=0), edge_reduce))
+
+    def _load(self, root: str | Path, split: str, pre_transform: BaseTransform) -> RGGSSSP:
         counts = {"train": self.train_graphs, "val": self.val_graphs, "test": self.test_graphs}
         return RGGSSSP(
             root,
@@ -193,8 +228,32 @@ class RGGSpec:
             weighted=self.weighted,
             num_graphs=counts[split],
             seed=self.seed,
-            pre_transform=Coarsen(Graclus(rounds=self.rounds, seed=0), edge_reduce),
+            pre_transform=pre_transform,
         )
+
+
+Question = Literal["offsets", "widest", "budget"]
+QUESTIONS: dict[Question, BaseTransform] = {"offsets": Offsets(), "widest": WidestPath(), "budget": Budget()}
+
+
+@dataclass(frozen=True)
+class TrialData(RGGSpec):
+    """The same graphs with another question, without a coarse level.
+
+    Args:
+        question: Distances by lengths that have to be learned from ``"offsets"``, the ``"widest"`` path, or what is
+            within a ``"budget"``.
+    """
+
+    weighted: bool = True
+    question: Question = "offsets"
+
+    def load(self, root: str | Path, split: str, edge_reduce: EdgeReduce = ("min", "mean")) -> RGGSSSP:
+        """Return one split; `edge_reduce` has nothing to do here."""
+        return self._load(root, split, QUESTIONS[self.question])
+
+
+DATA: dict[str, type[RGGSpec]] = {"rgg": RGGSpec, "trial": TrialData}
 
 
 @dataclass(frozen=True)
@@ -214,7 +273,10 @@ class Recipe:
     def describe(self) -> dict[str, Any]:
         """Return model and data as they stand in a run's ``config.json``, beside its training config."""
         kind = next(name for name, spec in MODELS.items() if type(self.model) is spec)
-        return {"model": {"kind": kind, **asdict(self.model)}, "data": asdict(self.data)}
+        data = asdict(self.data)
+        if type(self.data) is not RGGSpec:
+            data["kind"] = next(name for name, spec in DATA.items() if type(self.data) is spec)
+        return {"model": {"kind": kind, **asdict(self.model)}, "data": data}
 
     def config(self) -> dict[str, Any]:
         """Return what stands in the ``config.json`` of a run."""
@@ -225,7 +287,8 @@ class Recipe:
         """Return the recipe that a run's ``config.json`` describes."""
         try:
             model, data = dict(config["model"]), dict(config["data"])
-            return cls(MODELS[model.pop("kind")](**model), RGGSpec(**data), TrainConfig(**config["train"]))
+            spec = DATA[data.pop("kind", "rgg")]
+            return cls(MODELS[model.pop("kind")](**model), spec(**data), TrainConfig(**config["train"]))
         except (KeyError, TypeError) as error:
             raise ValueError(f"This config does not describe a recipe of this version: {error}.") from error
 

@@ -53,7 +53,7 @@ class BeyondTable:
         finished = [run for run in runs_of([row], place.runs, seeds=place.seeds) if run.result() is not None]
         if not finished:
             return []
-        graphs = test.load(place.data, weighted=row.recipe.data.weighted)
+        graphs = test.load(place.data, row.recipe)
         return [
             {**_short(judge_far(run.model(), row, graphs, test.updates(part))), **_origin(run, test), "part": part}
             for run in finished

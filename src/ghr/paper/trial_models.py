@@ -1,0 +1,101 @@
+"""The min-plus extension with one part replaced, to see what that part is for."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
+from torch_geometric.utils import degree, softmax
+
+from ghr.hierarchy.data import Level
+from ghr.models import MinPlusGHR
+from ghr.models.settle import Steps
+from ghr.nn.conv import Edges
+from ghr.ops import aggregate_sum
+
+Aggregate: TypeAlias = Literal["min", "soft min", "mean", "sum"]
+
+
+class TrialGHR(MinPlusGHR):
+    r"""A flat :class:`~ghr.MinPlusGHR` for trials: with all options at their defaults it is the same.
+
+    The soft minimum of messages :math:`m_j` is :math:`\sum_j \mathrm{softmax}_j(-\beta m_j)\, m_j`, with a sharpness
+    :math:`\beta = e^{5 b}` learned for every channel from 1, where it is closer to a mean than to a minimum.
+
+    Args:
+        aggregate: What takes the place of the minimum over neighbours.
+        norm: Whether messages are made of states after an RMS norm.
+        mixing: At what part of PyTorch's usual size the mixing weights start.
+        **options: Those of :class:`~ghr.MinPlusGHR` except ``levels``.
+    """
+
+    def __init__(
+        self, *, aggregate: Aggregate = "min", norm: bool = False, mixing: float = 0.3, **options: Any
+    ) -> None:
+        super().__init__(levels=1, **options)
+        channels = self.cell.channels
+        self.aggregate = aggregate
+        self.norm = nn.RMSNorm(channels, eps=1e-6) if norm else None
+        self.sharpness = nn.Parameter(torch.zeros(channels)) if aggregate == "soft min" else None
+        with torch.no_grad():
+            for mix in (self.cell.mix_in, self.cell.mix_out):
+                mix.weight.mul_(mixing / 0.3)
+
+    def _edges(self, level: Level, length: Tensor) -> Edges:
+        return Edges(level.edge_index, self.cell.cost(length))  # in the order given, which the kernels do without
+
+    def _arrive(self, x: Tensor, edges: Edges, first: Tensor) -> Tensor:
+        x = x if self.norm is None else self.norm(x)
+        if self.aggregate == "min":
+            return super()._arrive(x, edges, first)
+        assert edges.attr is not None
+        source, target = edges.edge_index
+        messages, count = x.index_select(0, source) + edges.attr, degree(target, x.size(0)).unsqueeze(1)
+        if self.sharpness is not None:
+            messages = messages * softmax(-(5 * self.sharpness).exp() * messages, target, num_nodes=x.size(0))
+        arrived = aggregate_sum(messages, target, x.size(0))
+        if self.aggregate == "mean":
+            arrived = arrived / count.clamp(min=1)
+        return torch.minimum(torch.where(count > 0, arrived, first), first)
+
+
+class WithinBudget(TrialGHR):
+    r"""Says of every node whether it is reached within a budget.
+
+    .. math::
+        \hat y_i = \sigma\big( e^{5 k} (B - R\, h_i) / \bar e \big)
+
+    The budget :math:`B` is ``data.budget`` and :math:`\bar e`, the mean length of an edge in its graph, ``data.scale``,
+    both with one row per node.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.steepness = nn.Parameter(torch.tensor(0.2))
+
+    def forward(
+        self,
+        data: Data,
+        *,
+        steps: Steps | None = None,
+        t_high: int | Sequence[int] | None = None,
+        t_low: int | None = None,
+    ) -> Tensor:
+        """Return the prediction after the last step."""
+        return self._answer(super().forward(data, steps=steps, t_high=t_high, t_low=t_low), data)
+
+    def rollout(
+        self,
+        data: Data,
+        steps: Steps | None = None,
+        *,
+        t_high: int | Sequence[int] | None = None,
+        t_low: int | None = None,
+    ) -> list[Tensor]:
+        """Return the predictions after every step."""
+        distances = super().rollout(data, steps, t_high=t_high, t_low=t_low)
+        return [self._answer(distance, data) for distance in distances]
+
+    def _answer(self, distance: Tensor, data: Data) -> Tensor:
+        return torch.sigmoid((5 * self.steepness).exp() * (data.budget - distance) / data.scale)
