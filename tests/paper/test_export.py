@@ -32,6 +32,6 @@ def test_what_cannot_be_exported_is_a_sentence(tmp_path):
         export_best(both, tmp_path / "model")
     deep = runs_of([DEEP_ROW], tmp_path / "runs")
     work_on(deep, tmp_path / "data", quiet=True)
-    with pytest.raises(ValueError, match="holds a DeepGNN, but only a GHR can be exported"):
+    with pytest.raises(ValueError, match="holds a DeepGNN, but only a GHR or MinPlusGHR can be exported"):
         export_best(deep, tmp_path / "model")
     assert not (tmp_path / "model").exists()

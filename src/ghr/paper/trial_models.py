@@ -21,7 +21,7 @@ class TrialGHR(MinPlusGHR):
     r"""A flat :class:`~ghr.MinPlusGHR` for trials: with all options at their defaults it is the same.
 
     The soft minimum of messages :math:`m_j` is :math:`\sum_j \mathrm{softmax}_j(-\beta m_j)\, m_j`, with a sharpness
-    :math:`\beta = e^{5 b}` learned for every channel from 1, where it is closer to a mean than to a minimum.
+    :math:`\beta = e^{5 b}` learned for every channel from 1: a message smaller by one then weighs :math:`e` times as much.
 
     Args:
         aggregate: What takes the place of the minimum over neighbours.
