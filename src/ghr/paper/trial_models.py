@@ -20,8 +20,9 @@ Aggregate: TypeAlias = Literal["min", "soft min", "mean", "sum"]
 class TrialGHR(MinPlusGHR):
     r"""A flat :class:`~ghr.MinPlusGHR` for trials: with all options at their defaults it is the same.
 
-    The soft minimum of messages :math:`m_j` is :math:`\sum_j \mathrm{softmax}_j(-\beta m_j)\, m_j`, with a sharpness
-    :math:`\beta = e^{5 b}` learned for every channel from 1: a message smaller by one then weighs :math:`e` times as much.
+    The soft minimum of messages :math:`m_j` is :math:`\sum_j \mathrm{softmax}_j(-\beta m_j)\, m_j`. Its sharpness
+    :math:`\beta = e^{5 b}` is learned for every channel, from 1, where a message smaller by one weighs :math:`e` times
+    as much.
 
     Args:
         aggregate: What takes the place of the minimum over neighbours.
