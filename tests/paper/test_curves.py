@@ -31,3 +31,9 @@ def test_nothing_to_draw_is_empty_axes():
     (axes,) = draw_curves([Panel("", 5, {})]).axes
     assert not axes.lines
     assert axes.get_legend() is None
+
+
+def test_a_curve_under_another_is_wider():
+    (axes,) = draw_curves([Panel("", 5, dict.fromkeys("abc", LINE))]).axes
+    widths = [line.get_linewidth() for line in axes.lines]
+    assert widths == sorted(set(widths), reverse=True)

@@ -55,8 +55,10 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
             low = [curve[d].mean - curve[d].std for d in distances]
             high = [curve[d].mean + curve[d].std for d in distances]
             axes.fill_between(distances, low, high, color=colour, alpha=0.12, linewidth=0)
-        marker = "o" if len(distances) <= 12 else None
-        axes.plot(distances, mean, dash, marker=marker, markersize=4, color=colour, label=label)
+        few = len(distances) <= 12
+        wider = max(0, min(5, len(panel.curves)) - 1 - place) if few else 0  # shows below others where they agree
+        style = {"marker": "o" if few else None, "markersize": 4 + 1.5 * wider, "linewidth": 1.5 + 0.6 * wider}
+        axes.plot(distances, mean, dash, color=colour, label=label, **style)
         last = max([last, *distances])
     axes.axvspan(-0.5, panel.in_range + 0.5, color="#009e73", alpha=0.08, zorder=0, linewidth=0)
     axes.text(panel.in_range / 2, 0.97, "seen in training", transform=axes.get_xaxis_transform(), ha="center", va="top",
