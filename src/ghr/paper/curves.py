@@ -51,9 +51,10 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
         colour, dash = COLOURS[place % len(COLOURS)], _DASHES[place // len(COLOURS) % len(_DASHES)]
         distances = sorted(curve)
         mean = [curve[d].mean for d in distances]
-        if any(curve[d].std for d in distances):
-            low = [curve[d].mean - curve[d].std for d in distances]
-            high = [curve[d].mean + curve[d].std for d in distances]
+        deviation = [curve[d].std or 0.0 for d in distances]
+        if any(deviation):
+            low = [value - by for value, by in zip(mean, deviation, strict=True)]
+            high = [value + by for value, by in zip(mean, deviation, strict=True)]
             axes.fill_between(distances, low, high, color=colour, alpha=0.12, linewidth=0)
         few = len(distances) <= 12
         wider = max(0, min(5, len(panel.curves)) - 1 - place) if few else 0  # shows below others where they agree

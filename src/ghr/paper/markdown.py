@@ -25,5 +25,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def spread(value: Spread | None, digits: int = 3) -> str:
-    """Return mean and deviation, such as ``0.146 ± 0.012``, or a dash for none."""
-    return "-" if value is None else f"{value.mean:.{digits}f} ± {value.std:.{digits}f}"
+    """Return mean and deviation, such as ``0.146 ± 0.012``, the mean alone of a single seed, or a dash for none."""
+    if value is None or value.std is None:
+        return number(None if value is None else value.mean, digits)
+    return f"{value.mean:.{digits}f} ± {value.std:.{digits}f}"

@@ -18,16 +18,18 @@ class Spread:
 
     Args:
         mean: Their mean.
-        std: Their standard deviation (of the population); zero for a single seed.
+        std: Their standard deviation (of the population); ``None`` for a single seed, which says nothing of it.
     """
 
     mean: float
-    std: float
+    std: float | None
 
     @classmethod
     def over(cls, values: Sequence[float]) -> "Spread | None":
         """Return mean and deviation; ``None`` of no values."""
-        return cls(fmean(values), pstdev(values)) if values else None
+        if not values:
+            return None
+        return cls(fmean(values), pstdev(values) if len(values) > 1 else None)
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,14 @@ class RowResults:
             return int(next(iter(self.results.values()))["parameters"])
         return sum(parameter.numel() for parameter in self.row.recipe.build().parameters())
 
+    @property
+    def cost(self) -> str:
+        """What the training took, in words: epochs and minutes on the clock, the mean over seeds."""
+        if not self.results:
+            return "-"
+        epochs, seconds = (fmean(result[name] for result in self.results.values()) for name in ("epochs", "seconds"))
+        return f"{epochs:.0f} epochs, {seconds / 60:.0f} min"
+
     def spread(self, number: str, counts: Counts = AS_TRAINED) -> Spread | None:
         """Return one of :data:`NUMBERS` over the seeds; ``None`` where no run has it."""
         found = [metrics[counts.label][number] for metrics in self.metrics.values() if counts.label in metrics]
@@ -76,7 +86,8 @@ class RowResults:
         for metrics in self.metrics.values():
             for distance, group in metrics.get(counts.label, {}).get("by_distance", {}).items():
                 values.setdefault(int(distance), []).append(group["mae"])
-        return {distance: Spread(fmean(found), pstdev(found)) for distance, found in sorted(values.items())}
+        spreads = {distance: Spread.over(found) for distance, found in sorted(values.items())}
+        return {distance: each for distance, each in spreads.items() if each is not None}
 
     def record(self) -> dict[str, Any]:
         """Return everything as JSON holds it: small enough to be kept without the runs."""

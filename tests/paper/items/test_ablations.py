@@ -23,7 +23,8 @@ def test_our_numbers_stand_beside_the_paper_s(tmp_path):
         "4.200 ± 0.000", "0.146 ± 0.395", "2.200 ± 0.000", "0.098 ± 0.088", "6.300 ± 0.000", "0.578 ± 0.828",
         "20.00", "41.48",
     ]  # fmt: skip
-    assert line[9:] == ["t_low=8", "2 of 3", "6,000 graphs, at most 300 epochs, batch 32, patience 15, lr 0.001"]
+    budget = "6,000 graphs, at most 300 epochs, batch 32, patience 15, lr 0.001"
+    assert line[9:] == ["t_low=8", "2 of 3", budget, "3 epochs, 0 min"]
     assert main["Deep-GINE", ""][5] == "3.150 ± 0.000", "deep models are run as trained"
     assert main["GHR-GAT", ""][1:3] == ["-", "0.466 ± 1.557"]
     assert main["GHR-GAT", ""][10] == "not run"

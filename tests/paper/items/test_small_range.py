@@ -21,10 +21,11 @@ def test_numbers_stand_in_the_rows_they_belong_to(tmp_path):
     ghr = {row[1]: row for row in cells(five, "GHR")}
     assert ghr["as trained"][2:7] == ["0.350 ± 0.000", "0.700", "0.800", "0.900", "0.800 ± 0.000"]
     assert ghr["t_low=4"][5] == "1.800"
-    assert ghr["t_low=4"][-2:] == ["3", "6,000 graphs, at most 300 epochs, batch 32, patience 15, lr 0.001"]
+    budget = "6,000 graphs, at most 300 epochs, batch 32, patience 15, lr 0.001"
+    assert ghr["t_low=4"][-3:] == ["3", budget, "3 epochs, 0 min"]
     assert cells(five, "GPS")[0][2:7] == ["-"] * 5
-    assert cells(five, "GPS")[0][-2] == "not run"
-    assert all(row[-2] == "not run" for row in cells(eight, "GHR"))
+    assert cells(five, "GPS")[0][-3] == "not run"
+    assert all(row[-3] == "not run" for row in cells(eight, "GHR"))
     left, right = report.figure.axes
     curves = {line.get_label(): line.get_ydata() for line in left.lines}
     assert curves["GHR-GatedGINE"][-1] == 0.9

@@ -17,7 +17,8 @@ paper prints a deviation too, without saying over what.
 
 **Budgets differ.** Rows of full protocol are trained as the paper says. All other rows are trained with a reduced
 budget, about the same time for each, stated on every row: compare them with each other, and with the paper's numbers
-only with that in mind. "Steps at test" are those with which the paper goes beyond the trained range."""
+only with that in mind. "Steps at test" are those with which the paper goes beyond the trained range. "Training" is the
+mean over seeds; its time is that of the clock, which grows with whatever else the machine does."""
 
 
 def _values(reported: tuple[float, float] | None) -> Spread | None:
@@ -130,6 +131,7 @@ def _main_table(gathered: list[RowResults]) -> str:
         "steps at test",
         "seeds",
         "budget",
+        "training",
     ]
     lines = []
     for each in gathered:
@@ -141,7 +143,7 @@ def _main_table(gathered: list[RowResults]) -> str:
             number(each.mean("largest_prediction", beyond), 2),
             number(None if paper is None else paper.largest_prediction, 2),
         ]
-        lines.append([*line, beyond.label, each.seeds, each.row.budget])
+        lines.append([*line, beyond.label, each.seeds, each.row.budget, each.cost])
     return markdown_table(header, lines)
 
 
