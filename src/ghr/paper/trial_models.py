@@ -1,6 +1,5 @@
 """The min-plus extension with one part replaced, to see what that part is for."""
 
-from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 import torch
@@ -75,28 +74,13 @@ class WithinBudget(TrialGHR):
         super().__init__(**options)
         self.steepness = nn.Parameter(torch.tensor(0.2))
 
-    def forward(
-        self,
-        data: Data,
-        *,
-        steps: Steps | None = None,
-        t_high: int | Sequence[int] | None = None,
-        t_low: int | None = None,
-    ) -> Tensor:
+    def forward(self, data: Data, **counts: Any) -> Tensor:
         """Return the prediction after the last step."""
-        return self._answer(super().forward(data, steps=steps, t_high=t_high, t_low=t_low), data)
+        return self._answer(super().forward(data, **counts), data)
 
-    def rollout(
-        self,
-        data: Data,
-        steps: Steps | None = None,
-        *,
-        t_high: int | Sequence[int] | None = None,
-        t_low: int | None = None,
-    ) -> list[Tensor]:
+    def rollout(self, data: Data, steps: Steps | None = None, **counts: Any) -> list[Tensor]:
         """Return the predictions after every step."""
-        distances = super().rollout(data, steps, t_high=t_high, t_low=t_low)
-        return [self._answer(distance, data) for distance in distances]
+        return [self._answer(distance, data) for distance in super().rollout(data, steps, **counts)]
 
     def _answer(self, distance: Tensor, data: Data) -> Tensor:
         return torch.sigmoid((5 * self.steepness).exp() * (data.budget - distance) / data.scale)
