@@ -39,10 +39,11 @@ def test_the_furthest_graph_is_shown_with_the_errors_on_it(tmp_path, item):
     line = next(line for line in report.text.splitlines() if line.startswith("| GHR-GatedGINE | t_low=2"))
     assert line.split(" | ")[4] == f"{sum(near) / len(near):.3f}"
     titles = [axes.get_title() for axes in report.figure.axes]
-    assert titles[:3] == [
+    assert titles[:4] == [
         f"true distance, up to {int(graph.hops.max())} hops",
-        "predicted by GHR-GatedGINE",
-        "predicted by Deep-GINE, 10 layers",
+        "predicted by GHR-GatedGINE, as trained",
+        "predicted by GHR-GatedGINE, t_low=2",
+        "predicted by Deep-GINE, 10 layers, as trained",
     ]
 
 

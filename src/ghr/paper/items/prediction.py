@@ -12,7 +12,7 @@ from ghr.paper.item import Place, Report
 from ghr.paper.markdown import markdown_table, number
 from ghr.paper.results import RowResults, gather
 from ghr.paper.rgg import PREDICTION
-from ghr.paper.row import AS_TRAINED, Row
+from ghr.paper.row import AS_TRAINED, Counts, Row
 from ghr.paper.runs import runs_of
 
 _CLAIM = """\
@@ -40,16 +40,20 @@ class Prediction:
         in_range, lines, figure, shown = self.rows[0].recipe.data.in_range, [], None, {}
         if finished:
             graph = _furthest(self.rows[0], place)
-            shown = {each.row.title: _predict(each, place, graph) for each in finished}
-            figure = _draw(graph, shown, in_range)
+            shown = {
+                (each.row.title, counts): _predict(each, counts, place, graph)
+                for each in finished
+                for counts in dict.fromkeys((AS_TRAINED, each.row.beyond))
+            }
+            figure = _draw(graph, {f"{title}, {counts.label}": y for (title, counts), y in shown.items()}, in_range)
         for each in gathered:
             for counts in (AS_TRAINED, *each.row.inference):
                 line = [each.row.title, counts.label]
                 line += [number(each.mean(name, counts)) for name in ("in_range", "out_of_range")]
-                here = counts == each.row.beyond and each.row.title in shown
-                line += _errors(graph, shown[each.row.title], in_range) if here else ["", "", ""]
-                lines.append([*line, each.seeds, each.row.budget])
-        text = f"{_CLAIM}\n\n{markdown_table([*header, 'seeds', 'budget'], lines)}"
+                here = shown.get((each.row.title, counts))
+                line += ["", "", ""] if here is None else _errors(graph, here, in_range)
+                lines.append([*line, each.seeds, each.row.budget, each.cost])
+        text = f"{_CLAIM}\n\n{markdown_table([*header, 'seeds', 'budget', 'training'], lines)}"
         return Report(text, {"rows": [each.record() for each in gathered]}, figure)
 
 
@@ -59,10 +63,10 @@ def _furthest(row: Row, place: Place) -> Data:
     return graph
 
 
-def _predict(each: RowResults, place: Place, graph: Data) -> Tensor:
+def _predict(each: RowResults, counts: Counts, place: Place, graph: Data) -> Tensor:
     run = next(run for run in runs_of([each.row], place.runs) if run.seed in each.results)
     with torch.no_grad():
-        prediction: Tensor = run.model()(graph, **each.row.beyond.given)
+        prediction: Tensor = run.model()(graph, **counts.given)
     return prediction.squeeze(1)
 
 
