@@ -77,6 +77,11 @@ def test_with_its_defaults_it_is_the_extension():
     assert torch.equal(model.eval()(graph()), plain.eval()(graph()))
 
 
+def test_an_unknown_aggregate_is_a_sentence():
+    with pytest.raises(ValueError, match="one of min, soft min, mean, sum; got 'max'"):
+        TrialGHR(aggregate="max")
+
+
 def test_mixing_is_a_part_of_the_usual_size():
     sizes = []
     for mixing in (0.3, 1.0):

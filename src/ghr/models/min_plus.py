@@ -213,7 +213,8 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         assert level.edge_attr is not None
         check_dtype(f"edge_attr of level {k}", level.edge_attr, self)
         if self.length is not None:
-            return self.length(level.edge_attr).squeeze(1)  # type: ignore[no-any-return]
+            learned: Tensor = self.length(level.edge_attr)
+            return learned.squeeze(1)
         length = level.edge_attr.squeeze(1)
         if not torch.compiler.is_compiling() and length.device.type == "cpu" and length.numel() and length.min() < 0:
             raise ValueError(f"The length of an edge cannot be negative; level {k} has one of {float(length.min()):g}.")

@@ -1,6 +1,6 @@
 """The min-plus extension with one part replaced, to see what that part is for."""
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import torch
 from torch import Tensor, nn
@@ -33,6 +33,8 @@ class TrialGHR(MinPlusGHR):
     def __init__(
         self, *, aggregate: Aggregate = "min", norm: bool = False, mixing: float = 0.3, **options: Any
     ) -> None:
+        if aggregate not in get_args(Aggregate):
+            raise ValueError(f"aggregate must be one of {', '.join(get_args(Aggregate))}; got {aggregate!r}.")
         super().__init__(levels=1, **options)
         channels = self.cell.channels
         self.aggregate = aggregate
