@@ -1,4 +1,5 @@
-from ghr.paper.recipe import Recipe, TrialData
+from ghr.paper.data_specs import TrialData
+from ghr.paper.recipe import Recipe
 from ghr.paper.trials import OTHER_QUESTIONS, PARTS_REPLACED
 
 

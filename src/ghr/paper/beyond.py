@@ -10,7 +10,9 @@ import torch
 from torch import nn
 
 from ghr.datasets import RGGSSSP, mae_by_distance
-from ghr.paper.recipe import MinPlusSpec, Recipe, RGGSpec
+from ghr.paper.data_specs import RGGSpec
+from ghr.paper.model_specs import MinPlusSpec
+from ghr.paper.recipe import Recipe
 from ghr.paper.row import Row
 from ghr.train import TrainConfig, predict
 from ghr.train.evaluate import Examples

@@ -1,6 +1,8 @@
 """How the paper trains, and the recipe of every benchmark."""
 
-from ghr.paper.recipe import GHRSpec, Recipe, RGGSpec
+from ghr.paper.data_specs import RGGSpec
+from ghr.paper.model_specs import GHRSpec
+from ghr.paper.recipe import Recipe
 from ghr.train import TrainConfig
 
 PAPER = TrainConfig(epochs=300, lr=1e-3, batch_size=32, patience=15)

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+from ghr.paper.data_specs import RGGSpec
+from ghr.paper.model_specs import DeepSpec, GHRSpec, GPSSpec, ModelSpec, RecurrentSpec
 from ghr.paper.protocol import PAPER, RECIPES
-from ghr.paper.recipe import DeepSpec, GHRSpec, GPSSpec, ModelSpec, Recipe, RecurrentSpec, RGGSpec
+from ghr.paper.recipe import Recipe
 from ghr.paper.row import AS_TRAINED, Counts, Reported, Row
 from ghr.train import TrainConfig
 

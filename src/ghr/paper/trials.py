@@ -1,7 +1,9 @@
 """Past the paper: rows that try what the min-plus extension owes to each of its parts, and other questions."""
 
 from ghr.paper.beyond import BEYOND
-from ghr.paper.recipe import Question, Recipe, RGGSpec, TrialData, TrialSpec
+from ghr.paper.data_specs import Question, RGGSpec, TrialData
+from ghr.paper.model_specs import TrialSpec
+from ghr.paper.recipe import Recipe
 from ghr.paper.row import Row
 from ghr.train import TrainConfig
 

@@ -13,10 +13,10 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from ghr.hierarchy.data import levels_of
+from ghr.paper.data_specs import RGGSpec
 from ghr.paper.figures import COLOURS
 from ghr.paper.item import Place, Report
 from ghr.paper.markdown import markdown_table, number
-from ghr.paper.recipe import RGGSpec
 from ghr.paper.row import Row
 
 _CLAIM = """\
