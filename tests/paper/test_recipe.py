@@ -27,13 +27,6 @@ def test_the_model_follows_from_the_seed_and_the_callers_random_state_is_left_al
     assert not torch.equal(weights[0], weights[2])
 
 
-def test_the_cap_holds_in_training_and_not_in_the_test(tmp_path):
-    data = RGGSpec(max_distance=4, train_graphs=20, val_graphs=5, test_graphs=60)
-    assert data.in_range == 4
-    assert int(data.load(tmp_path, "train").hops.max()) <= 4
-    assert int(data.load(tmp_path, "test").hops.max()) > 5
-
-
 def test_a_run_is_judged_on_the_test_split_by_distance(tmp_path):
     recipe = Recipe(GHRSpec(steps=1, t_high=1, t_low=1), TINY, TrainConfig(epochs=1))
     model, result = recipe.run(tmp_path / "run", tmp_path / "data", quiet=True)
