@@ -45,6 +45,8 @@ def test_the_list_says_what_is_there_and_trains_nothing(capsys, tmp_path, option
         ["tiny", "0", "0", "0", "3", "not", "written"],
         ["other", "0", "0", "0", "0", "not", "written"],
     ]
+    _, printed, _ = run(capsys, "reproduce", "all", "--list", "--only", "GHR", *options)
+    assert printed.splitlines()[1].split()[:5] == ["tiny", "0", "0", "0", "2"]
     assert not (tmp_path / "runs").exists()
     run(capsys, "reproduce", "tiny", "--only", "tiny/deep", *options)
     _, printed, _ = run(capsys, "reproduce", "tiny", "--list", *options)
@@ -63,6 +65,8 @@ def test_several_processes(capsys, tmp_path, options):
     [
         (["figure-9"], "There is no item 'figure-9'; known are tiny, other, and all."),
         (["tiny", "--only", "GRH"], "There is no row 'GRH' in tiny; known are GHR; tiny/ghr; Deep; tiny/deep."),
+        (["all", "--list", "--only", "GRH"], "There is no row 'GRH' in all; known are GHR; tiny/ghr; Deep; tiny/deep."),
+        (["tiny", "--no-train", "--only", "GRH"], "There is no row 'GRH' in tiny"),
         (["tiny", "--seeds", "0"], "seeds of at least 1; got seeds=0"),
         (["tiny", "--processes", "0"], "processes of at least 1; got processes=0"),
     ],

@@ -44,7 +44,7 @@ class Reproduce:
     seeds: int | None = None
     """Only the first so many seeds of every row."""
     only: tuple[str, ...] = ()
-    """Train only these rows, by title or by folder such as rgg-large/ghr-gine."""
+    """Train, list or export only these rows, by title or by folder such as rgg-large/ghr-gine."""
     train: bool = True
     """Train what is missing; --no-train reports what is finished."""
     processes: int = 1
@@ -57,20 +57,21 @@ class Reproduce:
     def run(self) -> None:
         """List, or train and write the reports."""
         items = self._items()
+        chosen = self._chosen(items)
         for name, value in {"seeds": self.seeds, "processes": self.processes}.items():
             if value is not None and value < 1:
                 raise ValueError(f"reproduce needs {name} of at least 1; got {name}={value}.")
         if self.list:
-            print(self._states(items))
+            print(self._states(items, chosen))
             return
         if self.train:
-            self._work(runs_of(self._chosen(items), self.runs, seeds=self.seeds))
+            self._work(runs_of(chosen, self.runs, seeds=self.seeds))
         place = Place(self.runs, self.data, self.seeds)
         for item in items:
             for file in write_report(item, place, self.out):
                 print(file)
         if self.export is not None:
-            best = export_best(runs_of(self._chosen(items), self.runs, seeds=self.seeds), self.export)
+            best = export_best(runs_of(chosen, self.runs, seeds=self.seeds), self.export)
             print(f"{self.export}: {best.row.title}, seed {best.seed}")
 
     def _items(self) -> Sequence[Item]:
@@ -109,11 +110,12 @@ class Reproduce:
         if failed:
             raise ValueError(f"{len(failed)} of {self.processes} processes ended with an error, said above.")
 
-    def _states(self, items: Sequence[Item]) -> str:
+    def _states(self, items: Sequence[Item], chosen: Sequence[Row]) -> str:
         if len(items) > 1:
-            lines = [[item.name, *self._count(item.rows), self._written(item)] for item in items]
+            counts = [self._count([row for row in item.rows if row in chosen]) for item in items]
+            lines = [[item.name, *count, self._written(item)] for item, count in zip(items, counts, strict=True)]
             return table(["item", *STATES, "report"], lines)
-        lines = [[f"{row.group}/{row.name}", *self._count([row]), row.budget] for row in self._chosen(items)]
+        lines = [[f"{row.group}/{row.name}", *self._count([row]), row.budget] for row in chosen]
         end = f"Report: {self._written(items[0])}"
         return f"{table(['runs', *STATES, 'budget'], lines)}\n{end}" if lines else end
 
