@@ -7,6 +7,7 @@ from torch_geometric.data import Batch, Data, InMemoryDataset
 from torch_geometric.loader import DataLoader
 
 from ghr import Coarsen, Graclus, HierarchicalData
+from ghr.hierarchy.data import check_graph
 from ghr.testing import assert_quotient, random_graph
 
 FIELDS = ("edge_index", "edge_attr", "assignment")
@@ -90,3 +91,9 @@ def test_pyg_caches_it_without_falling_back_to_unsafe_loading(tmp_path):
     assert isinstance(again[1], HierarchicalData)
     assert_quotient(again[1])
     assert next(iter(DataLoader(again, batch_size=3))).num_levels == 2
+
+
+def test_a_batch_vector_of_the_wrong_length_is_refused():
+    data = Data(x=torch.ones(3, 1), edge_index=torch.empty(2, 0, dtype=torch.long), batch=torch.zeros(2).long())
+    with pytest.raises(ValueError, match=r"batch has the shape \(2,\) for 3 nodes"):
+        check_graph(data)

@@ -110,3 +110,9 @@ def test_bad_arguments(arguments, words):
 
 def test_repr_names_every_option():
     assert repr(Graclus(2, "random", 7)) == "Graclus(rounds=2, mode='random', seed=7)"
+
+
+@pytest.mark.parametrize("node", [3, 10**9, -1])
+def test_edges_out_of_range_are_refused(node):
+    with pytest.raises(ValueError, match=f"edge_index has node {node}, but nodes run from 0 to 2"):
+        Graclus()(torch.tensor([[0, 1], [1, node]]), 3)

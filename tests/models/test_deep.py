@@ -149,15 +149,6 @@ def test_repr_is_short():
     assert "edge_dim=6), steps=2) with " in repr(DeepGNN(2, 6, 1, layers=3, edge_dim=1, steps=2))
 
 
-def test_reset_parameters_draws_anew():
-    model = DeepGNN(2, 6, 1, layers=2, edge_dim=3)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.fill_(7)
-    model.reset_parameters()
-    assert not any((parameter == 7).any() for parameter in model.parameters())
-
-
 def test_readout_object():
     assert small(readout=EdgeReadout(6, 4))(hierarchy()).shape == (18, 4)
 

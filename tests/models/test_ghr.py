@@ -258,6 +258,47 @@ def test_state_with_the_wrong_number_of_levels_is_refused():
         model.step(data, State(model.initial_state(data).levels[:1]))
 
 
+@pytest.mark.parametrize(("nodes", "other"), [(4, 8), (8, 4), (4, 400)])
+def test_state_of_another_graph_is_refused(nodes, other):
+    model = small()
+    data, another = hierarchy(nodes), hierarchy(other)
+    with pytest.raises(ValueError, match=rf"state of level 0 has the shape \({other}, 6\).* needs \({nodes}, 6\)"):
+        model.step(data, model.initial_state(another))
+    single = State(tuple(level.float() for level in model.initial_state(data).levels))
+    with pytest.raises(ValueError, match="state of level 0 holds torch.float32, but the model computes with"):
+        model.step(data, single)
+
+
+@pytest.mark.parametrize("conv", CONVS)
+def test_gradients_of_edge_features_are_those_of_every_edge(conv):
+    """Features that happen to be the same are no reason to give one edge the gradient of all."""
+    model = small(conv=conv, levels=1)
+    data = hierarchy(levels=1)
+    data.edge_attr = torch.ones_like(data.edge_attr).requires_grad_()
+    model(data).sum().backward()
+    same = data.edge_attr.grad
+    data.edge_attr = (torch.ones_like(same) + 1e-9 * torch.rand_like(same)).requires_grad_()
+    model(data).sum().backward()
+    assert relative_error(same, data.edge_attr.grad) < 1e-5
+
+
+@pytest.mark.parametrize("conv", CONVS)
+def test_autocast_computes_in_pytorch(conv):
+    model, data = small(conv=conv).float(), hierarchy()
+    data = data.apply(lambda value: value.float() if value.is_floating_point() else value)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        prediction = model(data)
+    assert relative_error(prediction.float(), model(data)) < 0.1
+
+
+def test_a_plain_graph_with_a_batch_vector_is_several_graphs():
+    model = small(levels=1, readout="graph")
+    graphs = [hierarchy(seed=seed, levels=1) for seed in (1, 2, 3)]
+    batch = Batch.from_data_list(graphs)
+    plain = Data(x=batch.x, edge_index=batch.edge_index, edge_attr=batch.edge_attr, batch=batch.batch)
+    assert torch.equal(model(plain), model(batch))
+
+
 def test_more_at_inference_is_a_model_built_with_more():
     data = hierarchy(levels=3)
     trained = small(levels=3, steps=1, t_high=1, t_low=1)
@@ -497,21 +538,6 @@ def test_repr_is_short():
     assert "\n" not in text
     assert len(text) < 400
     assert text.startswith("GHR(in_channels=2, hidden_channels=32, out_channels=1, conv='gated_gine'")
-
-
-@pytest.mark.parametrize("conv", CONVS)
-def test_reset_parameters_draws_anew(conv):
-    torch.manual_seed(0)
-    model = GHR(2, WIDTH, 1, conv=conv, edge_dim=3, time_informed=True)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.fill_(7)
-    model.reset_parameters()
-    for name, parameter in model.named_parameters():
-        assert not (parameter == 7).any(), name
-    norms = [module for module in model.modules() if isinstance(module, nn.RMSNorm)]
-    assert norms
-    assert all((module.weight == 1).all() for module in norms)
 
 
 def test_readout_object():

@@ -144,17 +144,6 @@ def test_one_node_and_no_edges():
         assert small()(hierarchy(nodes, 0, levels=1, edge_dim=None)).shape == (nodes, 2)
 
 
-def test_reset_parameters_draws_anew_as_the_constructor_does():
-    model = GPS(2, 8, 1, layers=2, edge_dim=3)
-    torch.manual_seed(5)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.fill_(7)
-    model.reset_parameters()
-    assert not any((parameter == 7).any() for parameter in model.parameters())
-    assert not model.layers[0].attn.out_proj.bias.any(), "attention starts without a bias"
-
-
 def test_rollout_is_the_one_prediction_and_repr_is_short():
     model, data = small(edge_dim=3), hierarchy()
     (prediction,) = model.rollout(data)

@@ -124,7 +124,10 @@ def levels_of(data: Data) -> tuple[Level, ...]:
 
 def num_graphs_of(data: Data) -> int:
     """Return the number of graphs in a batch; one for a single graph."""
-    return int(getattr(data, "num_graphs", 1))
+    batch = getattr(data, "batch", None)
+    if hasattr(data, "num_graphs"):
+        return int(data.num_graphs)
+    return 1 if batch is None or batch.numel() == 0 else int(batch.max()) + 1
 
 
 def _finest(data: Data) -> Level:
@@ -148,8 +151,10 @@ def check_graph(data: Data) -> tuple[Level, ...]:
     levels = levels_of(data)
     if levels[0].num_nodes == 0:
         raise ValueError("The graph has no nodes; at least one is needed.")
+    if levels[0].batch.shape != (levels[0].num_nodes,):
+        raise ValueError(f"batch has the shape {tuple(levels[0].batch.shape)} for {levels[0].num_nodes} nodes.")
     for k, level in enumerate(levels):
-        _check_edges(level.edge_index, level.num_nodes, f"edge_index of level {k}")
+        check_edges(level.edge_index, level.num_nodes, f"edge_index of level {k}")
         if level.edge_attr is not None and level.edge_attr.size(0) != level.edge_index.size(1):
             raise ValueError(
                 f"edge_attr of level {k} has {level.edge_attr.size(0)} rows for {level.edge_index.size(1)} edges."
@@ -162,7 +167,8 @@ def check_graph(data: Data) -> tuple[Level, ...]:
     return levels
 
 
-def _check_edges(edge_index: Tensor, num_nodes: int, name: str) -> None:
+def check_edges(edge_index: Tensor, num_nodes: int, name: str = "edge_index") -> None:
+    """Raise a ValueError unless edges are two rows of nodes that exist."""
     if edge_index.dim() != 2 or edge_index.size(0) != 2 or edge_index.dtype != torch.long:
         raise ValueError(
             f"{name} must be an integer tensor of shape (2, E); "

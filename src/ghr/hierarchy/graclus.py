@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from ghr.hierarchy import kernels
+from ghr.hierarchy.data import check_edges
 from ghr.hierarchy.permutation import random_state
 
 Mode = Literal["min_degree", "heavy_edge", "random"]
@@ -59,6 +60,7 @@ class Graclus:
             num_nodes: Number of nodes :math:`N`.
             edge_weight: Weights :math:`(E)`, read by ``"heavy_edge"``; ``None`` gives every edge weight one.
         """
+        check_edges(edge_index, num_nodes)
         source, target = edge_index.cpu().numpy()
         weight = np.empty(0)
         if self.uses_edge_weight:

@@ -50,8 +50,13 @@ def prepare_edges(conv: Conv, level: Level, encoded: Tensor | None) -> Edges:
 
 
 def all_alike(edge_attr: Tensor) -> bool:
-    """Whether all edges carry the same features; only asked where looking at values is cheap."""
+    """Whether one row of features may stand for all edges; only asked where looking at values is cheap.
+
+    Never where a gradient is asked for: that of every edge is its own, even where the features are the same.
+    """
     if torch.compiler.is_compiling() or edge_attr.device.type != "cpu" or edge_attr.size(0) == 0:
+        return False
+    if edge_attr.requires_grad:
         return False
     return bool((edge_attr == edge_attr[:1]).all())
 

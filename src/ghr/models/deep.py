@@ -7,10 +7,11 @@ from torch_geometric.data import Data
 
 from ghr.hierarchy.data import levels_of, num_graphs_of
 from ghr.models.cell import EdgeEncoder, prepare_edges
-from ghr.models.inputs import check_input, check_positive, reset_all
+from ghr.models.inputs import check_input, check_positive
 from ghr.models.state import LearnedState
 from ghr.nn.conv import Conv, ConvLike, make_conv
 from ghr.nn.readout import Readout, ReadoutInput, check_readout, make_readout
+from ghr.nn.reset import reset_children
 
 
 class DeepGNN(nn.Module):
@@ -73,7 +74,7 @@ class DeepGNN(nn.Module):
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew."""
-        reset_all(self)
+        reset_children(self)
 
     def forward(self, data: Data, *, steps: int | None = None) -> Tensor:
         """Return the prediction after the last step; `steps` is for a recurrent stack, if not its own number."""

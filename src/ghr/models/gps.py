@@ -8,9 +8,10 @@ from torch_geometric.nn import GPSConv
 
 from ghr.hierarchy.data import levels_of, num_graphs_of
 from ghr.models.cell import EdgeEncoder
-from ghr.models.inputs import check_input, check_positive, reset_all
+from ghr.models.inputs import check_input, check_positive
 from ghr.nn.conv import ConvLike, make_conv
 from ghr.nn.readout import Readout, ReadoutInput, check_readout, make_readout
+from ghr.nn.reset import reset_children
 
 
 class GPS(nn.Module):
@@ -82,9 +83,7 @@ class GPS(nn.Module):
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew."""
-        reset_all(self)
-        for layer in self.layers:
-            cast(GPSConv, layer).attn._reset_parameters()  # last, since it starts the attention without biases
+        reset_children(self)
 
     def forward(self, data: Data) -> Tensor:
         """Return the prediction."""

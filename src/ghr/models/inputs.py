@@ -1,6 +1,4 @@
-"""What models share: checks of what they are given, and drawing their parameters anew."""
-
-from typing import Any
+"""Checks of what models are given."""
 
 import torch
 from torch import Tensor, nn
@@ -35,11 +33,3 @@ def check_positive(name: str, value: object) -> None:
     """Raise a ValueError unless a number of channels, levels or steps is a whole number of at least one."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ValueError(f"{name} must be a whole number of at least 1; got {value!r}.")
-
-
-def reset_all(model: nn.Module) -> None:
-    """Draw the parameters of every part of a model anew."""
-    for module in model.modules():
-        reset: Any = getattr(module, "reset_parameters", None)
-        if module is not model and reset is not None:
-            reset()

@@ -11,11 +11,12 @@ from torch.utils.checkpoint import checkpoint
 from torch_geometric.data import Data
 
 from ghr.hierarchy.data import Level, levels_of
-from ghr.models.inputs import check_positive, reset_all
+from ghr.models.inputs import check_dtype, check_positive
 from ghr.models.pretrained import save_pretrained
 from ghr.models.settle import Settled, Steps, check_steps
 from ghr.models.state import State
 from ghr.nn.readout import Readout, ReadoutInput
+from ghr.nn.reset import reset_children
 
 
 class EncodedLike(Protocol):
@@ -71,7 +72,7 @@ class Recurrence(nn.Module, Generic[EncodedT]):
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew."""
-        reset_all(self)
+        reset_children(self)
 
     def encode(self, data: Data | EncodedT) -> EncodedT:
         """Encode node and edge features, once per forward pass; what is encoded already is returned as it is."""
@@ -145,14 +146,25 @@ class Recurrence(nn.Module, Generic[EncodedT]):
             t_low: Updates of the graph itself, if not those of the constructor.
         """
         encoded = self.encode(data)
-        if len(state.levels) != len(encoded.levels):
-            raise ValueError(f"The state has {len(state.levels)} levels, the data {len(encoded.levels)}.")
+        self._check_state(encoded, state)
         state = self._advance(encoded, state, self._counts(len(encoded.levels), t_high, t_low))
         return self._read(encoded, state), state
 
     def save_pretrained(self, directory: str | Path) -> None:
         """Write ``config.json`` and ``model.safetensors`` into a folder."""
         save_pretrained(self, self.config, directory)
+
+    def _check_state(self, encoded: EncodedT, state: State) -> None:
+        if len(state.levels) != len(encoded.levels):
+            raise ValueError(f"The state has {len(state.levels)} levels, the data {len(encoded.levels)}.")
+        for k, (value, level) in enumerate(zip(state.levels, encoded.levels, strict=True)):
+            wanted = (level.num_nodes, self.config["hidden_channels"])
+            if value.shape != wanted:
+                raise ValueError(
+                    f"The state of level {k} has the shape {tuple(value.shape)}, but this graph needs {wanted}; start "
+                    "with initial_state(data) of the same data."
+                )
+            check_dtype(f"The state of level {k}", value, self)
 
     def _levels(self, data: Data) -> tuple[Level, ...]:
         levels = levels_of(data)

@@ -35,8 +35,8 @@ def using(backend: Backend) -> Iterator[None]:
 
 
 def kernels_for(x: Tensor) -> bool:
-    """Whether the numba kernels compute for tensors like `x`; never inside code that is being compiled."""
-    if torch.compiler.is_compiling():
+    """Whether the numba kernels compute for tensors like `x`; never in code being compiled, or under autocast."""
+    if torch.compiler.is_compiling() or torch.is_autocast_enabled("cpu"):
         return False
     fit = x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
     if _backend == "numba" and not fit:

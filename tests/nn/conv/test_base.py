@@ -147,3 +147,9 @@ def _ignoring_attr(conv):
             return self.module(x, edge_index)
 
     return Ignoring(conv) if isinstance(conv, nn.Module) else lambda channels: Ignoring(conv(channels))
+
+
+@pytest.mark.parametrize("name", CONVS)
+def test_edges_out_of_range_are_refused(name):
+    with pytest.raises(ValueError, match="edge_index has node 100000000, but nodes run from 0 to 2"):
+        make_conv(name, 6, None)(torch.randn(3, 6), torch.tensor([[0, 1], [1, 10**8]]))

@@ -1,9 +1,12 @@
 """What the recurrence asks of a message passing layer."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 
+from ghr.hierarchy.data import check_edges
+from ghr.nn.reset import reset_children
 from ghr.ops import Neighbours
 
 
@@ -22,14 +25,6 @@ class Edges(NamedTuple):
     attr: Tensor | None
     initial: Tensor | None = None
     neighbours: Neighbours | None = None
-
-
-def reset_children(module: nn.Module) -> None:
-    """Draw the parameters of all direct children anew that know how to."""
-    for child in module.children():
-        reset: Any = getattr(child, "reset_parameters", None)
-        if reset is not None:
-            reset()
 
 
 class Conv(nn.Module):
@@ -88,6 +83,8 @@ class Conv(nn.Module):
         if self.edge_dim is not None and (edge_attr is None or edge_attr.size(-1) != self.edge_dim):
             got = None if edge_attr is None else tuple(edge_attr.shape)
             raise ValueError(f"{self} needs edge features with {self.edge_dim} columns; got {got}.")
+        if x.device.type == "cpu" and not torch.compiler.is_compiling():
+            check_edges(edge_index, x.size(0))
         return self.propagate(x, self.prepare(edge_index, edge_attr, x.size(0)))[0]
 
     def __repr__(self) -> str:

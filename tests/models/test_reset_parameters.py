@@ -1,0 +1,33 @@
+import pytest
+import torch
+
+from ghr import GHR, GPS, DeepGNN, MinPlusGHR
+from ghr.nn import CONVS
+
+BUILD = {
+    **{conv: lambda conv=conv: GHR(2, 32, 2, conv=conv, edge_dim=3, time_informed=True) for conv in CONVS},
+    "deep": lambda: DeepGNN(2, 32, 2, layers=2, edge_dim=3),
+    "gps": lambda: GPS(2, 32, 2, layers=2, edge_dim=3),
+    "min-plus": lambda: MinPlusGHR(2, 32),
+    "min-plus with learned lengths": lambda: MinPlusGHR(2, 32, levels=1, edge_dim=3),
+}
+
+
+@pytest.mark.parametrize("name", BUILD)
+def test_parameters_are_drawn_anew_as_the_constructor_draws_them(name):
+    torch.manual_seed(0)
+    model = BUILD[name]()
+    before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.fill_(7)
+    model.reset_parameters()
+    for part, parameter in model.named_parameters():
+        value, start = parameter.detach(), before[part]
+        if (start == start.flatten()[0]).all():
+            assert torch.equal(value, start), part
+        else:
+            assert not torch.equal(value, start), part
+            if start.numel() > 100:
+                assert torch.isclose(value.std(), start.std(), rtol=0.2), part
+                assert torch.isclose(value.abs().max(), start.abs().max(), rtol=0.5), part
