@@ -265,7 +265,7 @@ def test_state_of_another_graph_is_refused(nodes, other):
     with pytest.raises(ValueError, match=rf"state of level 0 has the shape \({other}, 6\).* needs \({nodes}, 6\)"):
         model.step(data, model.initial_state(another))
     single = State(tuple(level.float() for level in model.initial_state(data).levels))
-    with pytest.raises(ValueError, match="state of level 0 holds torch.float32, but the model computes with"):
+    with pytest.raises(ValueError, match=r"state of level 0 holds torch\.float32, but the model computes with"):
         model.step(data, single)
 
 

@@ -84,6 +84,10 @@ class GPS(nn.Module):
     def reset_parameters(self) -> None:
         """Draw all parameters anew."""
         reset_children(self)
+        for layer in self.layers:
+            attention = cast(GPSConv, layer).attn
+            attention.out_proj.reset_parameters()  # the attention's own way of starting leaves this weight as it is
+            attention._reset_parameters()
 
     def forward(self, data: Data) -> Tensor:
         """Return the prediction."""
