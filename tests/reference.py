@@ -322,9 +322,9 @@ def deep(weights: Weights, graph: Graph, x: States, *, conv: str, readout: str =
     num_layers = len({name.split(".")[1] for name in weights if name.startswith("norms.")})
     encoded = [linear(weights, "node_encoder", row) for row in x]
     edges = encode_edges(under(weights, "edge_encoder"), graph, conv)
-    h = [weights["initial.value"]] * len(x)
+    h, handed_on = [weights["initial.value"]] * len(x), edges
     for layer in range(num_layers):
         z = [rms_norm(weights[f"norms.{layer}.weight"], h[i]) + encoded[i] for i in range(len(h))]
-        change, _ = CONVS[conv](under(weights, f"convs.{layer}"), z, edges)
+        change, handed_on = CONVS[conv](under(weights, f"convs.{layer}"), z, handed_on)
         h = [a + b for a, b in zip(h, change, strict=True)]
     return read_out(under(weights, "readout"), readout, h, edges, [0] * len(x), 1)

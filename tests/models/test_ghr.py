@@ -541,7 +541,7 @@ def test_repr_is_short():
 
 
 def test_readout_object():
-    model = small(readout=GraphReadout(WIDTH, 5, layers=2))
+    model = small(out_channels=5, readout=GraphReadout(WIDTH, 5, layers=2))
     assert model(hierarchy()).shape == (1, 5)
     assert model.config["readout"] == "graph-mlp"
 

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from cases import hierarchy, randomise
-from ghr import GHR, DeepGNN, NodeReadout
+from ghr import GHR, DeepGNN, EdgeReadout, NodeReadout
 from ghr.models.pretrained import CONFIG, WEIGHTS, load_pretrained
 from ghr.nn.readout import Readout
 
@@ -120,6 +120,13 @@ def test_custom_readout_must_be_passed_again(tmp_path):
 def test_readout_object_of_the_library_needs_no_passing(tmp_path):
     GHR(2, 6, 4, readout=NodeReadout(6, 4, layers=2)).save_pretrained(tmp_path)
     assert GHR.from_pretrained(tmp_path).config["readout"] == "node-mlp"
+
+
+def test_a_readout_that_its_shorthand_would_not_make_again_is_passed(tmp_path):
+    GHR(2, 6, 1, edge_dim=3, readout=EdgeReadout(6, 1)).save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match="saved with a readout of its own; pass it"):
+        GHR.from_pretrained(tmp_path)
+    assert GHR.from_pretrained(tmp_path, readout=EdgeReadout(6, 1)).readout.edge_dim is None
 
 
 def test_missing_folder(tmp_path):

@@ -10,7 +10,7 @@ from ghr.models.cell import EdgeEncoder, prepare_edges
 from ghr.models.inputs import check_input, check_positive
 from ghr.models.state import LearnedState
 from ghr.nn.conv import Conv, ConvLike, make_conv
-from ghr.nn.readout import Readout, ReadoutInput, check_readout, make_readout
+from ghr.nn.readout import Readout, ReadoutInput, make_readout
 from ghr.nn.reset import reset_children
 
 
@@ -21,7 +21,8 @@ class DeepGNN(nn.Module):
         h^{(0)} = h_0, \qquad h^{(l)} = h^{(l-1)} + \mathrm{MP}_{W_l}\big( \mathrm{RMSNorm}_l(h^{(l-1)}) + W_n x,\; e
         \big), \qquad l = 1, \dots, L
 
-    Each layer has weights of its own, so the stack reaches exactly :math:`L` hops, in training and after.
+    Each layer has weights of its own, so the stack reaches exactly :math:`L` hops, in training and after. With
+    ``"gated_gcn"`` the edges have states too, which every layer hands to the next.
 
     With ``steps`` the whole stack is the step of a global recurrence without hierarchy ("+GR" in the paper): each step
     starts from the state :math:`h^{(L)}` of the one before, and a prediction is read after every step. The stack that
@@ -68,9 +69,7 @@ class DeepGNN(nn.Module):
         self.initial = LearnedState(hidden_channels)
         self.convs = nn.ModuleList(make_conv(conv, hidden_channels, width) for _ in range(layers))
         self.norms = nn.ModuleList(nn.RMSNorm(hidden_channels, eps=1e-6) for _ in range(layers))
-        if isinstance(readout, str):
-            readout = make_readout(readout, hidden_channels, out_channels, width)
-        self.readout = check_readout(readout)
+        self.readout = make_readout(readout, hidden_channels, out_channels, width)
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew."""
@@ -93,12 +92,13 @@ class DeepGNN(nn.Module):
         level = levels_of(data)[0]
         x, edge_attr = self.node_encoder(data.x), self.edge_encoder(level, "The graph")
         convs = [cast(Conv, layer) for layer in self.convs]
-        edges = [prepare_edges(conv, level, edge_attr) for conv in convs]
+        prepared = [prepare_edges(conv, level, edge_attr) for conv in convs]
         state, predictions = self.initial(x, level.num_nodes), []
         count = steps or self.steps or 1
         for step in range(1, count + 1):
-            for conv, norm, prepared in zip(convs, self.norms, edges, strict=True):
-                state, _ = conv.iterate(cast(nn.RMSNorm, norm), state, x, prepared, 1)
+            edges = prepared[0]
+            for conv, norm, own in zip(convs, self.norms, prepared, strict=True):
+                state, edges = conv.iterate(cast(nn.RMSNorm, norm), state, x, edges if own.updated else own, 1)
             if step == count or not only_last:
                 given = ReadoutInput(state, level.batch, num_graphs_of(data), level.edge_index, edge_attr)
                 predictions.append(self.readout(given))

@@ -14,7 +14,7 @@ from ghr.models.pretrained import load_pretrained
 from ghr.models.recurrence import Recurrence
 from ghr.models.state import INITIAL_STATES, Encoded, State
 from ghr.nn.conv import ConvLike, Edges
-from ghr.nn.readout import Readout, check_readout, make_readout, readout_name
+from ghr.nn.readout import Readout, make_readout, readout_name
 from ghr.ops import Pool, add_unpooled, check_pool, kernels_for, pool_normalised, sort_members, unpool
 
 
@@ -38,7 +38,8 @@ class GHR(Recurrence[Encoded]):
         hidden_channels: Width :math:`d` of all states.
         out_channels: Width of a prediction.
         conv: Message passing: ``"gine"``, ``"gated_gine"``, ``"gcn"``, ``"gated_gcn"``, ``"gat"``, ``"adgn"``; or a
-            module ``(x, edge_index, edge_attr) -> x``, of which every level gets a copy; or ``channels -> module``.
+            module ``(x, edge_index, edge_attr) -> x``, of which every level gets a copy with parameters drawn anew; or
+            ``channels -> module``, whose modules stay as they are.
         edge_dim: Width of the edge features of the graph; ``None`` if there are none or they shall not be used.
         coarse_edge_dim: Width of the edge features of coarse levels; ``None`` for the same as ``edge_dim``, ``0`` for
             none.
@@ -114,9 +115,8 @@ class GHR(Recurrence[Encoded]):
         )
         self.down = nn.ModuleList(nn.Linear(hidden_channels, hidden_channels, bias=False) for _ in range(kept - 1))
         self.time = nn.Linear(2, hidden_channels, bias=False) if time_informed else None
-        if isinstance(readout, str):
-            readout = make_readout(readout, hidden_channels, out_channels, self._cell(0).edge_encoder.out_channels)
-        self.readout = check_readout(readout)
+        edge_width = self._cell(0).edge_encoder.out_channels
+        self.readout = make_readout(readout, hidden_channels, out_channels, edge_width)
         self.config: dict[str, Any] = {
             **sizes,
             "conv": conv if isinstance(conv, str) else None,
@@ -128,7 +128,7 @@ class GHR(Recurrence[Encoded]):
             "steps": steps,
             "t_high": self.t_high if isinstance(self.t_high, int) else list(self.t_high),
             "t_low": t_low,
-            "readout": readout_name(readout),
+            "readout": readout_name(self.readout, edge_width),
             "time_informed": time_informed,
             "initial_state": initial_state,
             "checkpoint": checkpoint,

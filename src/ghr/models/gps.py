@@ -10,7 +10,7 @@ from ghr.hierarchy.data import levels_of, num_graphs_of
 from ghr.models.cell import EdgeEncoder
 from ghr.models.inputs import check_input, check_positive
 from ghr.nn.conv import ConvLike, make_conv
-from ghr.nn.readout import Readout, ReadoutInput, check_readout, make_readout
+from ghr.nn.readout import Readout, ReadoutInput, make_readout
 from ghr.nn.reset import reset_children
 
 
@@ -37,7 +37,7 @@ class GPS(nn.Module):
         layers: Number of layers :math:`L`.
         heads: Heads of the attention.
         dropout: Probability of dropping an entry after message passing, attention and inside the MLP, in ``[0, 1)``.
-        conv: Message passing, as in :class:`~ghr.GHR`.
+        conv: Message passing, as in :class:`~ghr.GHR`; edge states, as ``"gated_gcn"`` has, start anew in every layer.
         edge_dim: Width of the edge features; ``None`` if there are none or they shall not be used.
         readout: As in :class:`~ghr.GHR`.
 
@@ -77,9 +77,7 @@ class GPS(nn.Module):
             GPSConv(hidden_channels, cast(Any, each), heads=heads, dropout=dropout) for each in convs
         )
         self.norms = nn.ModuleList(nn.RMSNorm(hidden_channels, eps=1e-6) for _ in range(layers))
-        if isinstance(readout, str):
-            readout = make_readout(readout, hidden_channels, out_channels, width)
-        self.readout = check_readout(readout)
+        self.readout = make_readout(readout, hidden_channels, out_channels, width)
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew."""

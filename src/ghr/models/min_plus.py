@@ -17,7 +17,7 @@ from ghr.models.recurrence import Recurrence
 from ghr.models.state import State
 from ghr.nn.conv import Edges
 from ghr.nn.min_plus import EdgeLength, MinPlusCell
-from ghr.nn.readout import ProportionalReadout, Readout, check_readout, make_readout, readout_name
+from ghr.nn.readout import ProportionalReadout, Readout, make_readout, readout_name
 from ghr.ops import Members, add_unpooled, aggregate_sum, kernels_for, min_plus, sort_edges, sort_members
 
 
@@ -148,9 +148,7 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         self.cell = MinPlusCell(in_channels, hidden_channels)
         if readout == "proportional":
             readout = ProportionalReadout(hidden_channels, out_channels)
-        elif isinstance(readout, str):
-            readout = make_readout(readout, hidden_channels, out_channels, None)
-        self.readout = check_readout(readout)
+        self.readout = make_readout(readout, hidden_channels, out_channels, None)
         self.config = {
             **sizes,
             "levels": levels,
@@ -158,7 +156,7 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
             "t_high": self.t_high if isinstance(self.t_high, int) else list(self.t_high),
             "t_low": t_low,
             "edge_dim": edge_dim,
-            "readout": "proportional" if type(readout) is ProportionalReadout else readout_name(readout),
+            "readout": "proportional" if type(readout) is ProportionalReadout else readout_name(self.readout, None),
             "cap_jitter": cap_jitter,
             "sparsity": sparsity,
             "checkpoint": checkpoint,

@@ -153,3 +153,9 @@ def _ignoring_attr(conv):
 def test_edges_out_of_range_are_refused(name):
     with pytest.raises(ValueError, match="edge_index has node 100000000, but nodes run from 0 to 2"):
         make_conv(name, 6, None)(torch.randn(3, 6), torch.tensor([[0, 1], [1, 10**8]]))
+
+
+@pytest.mark.parametrize(("conv", "edge_dim"), [(GINE(6), 6), (GINE(6, 6), None), (GINE(5), None)])
+def test_a_layer_that_does_not_fit_the_model_is_refused(conv, edge_dim):
+    with pytest.raises(ValueError, match=rf"needs a layer built with \(6, edge_dim={edge_dim}\).*; got GINE"):
+        make_conv(conv, 6, edge_dim)

@@ -30,3 +30,9 @@ def test_source_comes_first():
 def test_a_graph_without_edges_has_no_predictions():
     given = ReadoutInput(torch.randn(2, 4), torch.zeros(2), 1, torch.empty(2, 0, dtype=torch.long), None)
     assert EdgeReadout(4, 3)(given).shape == (0, 3)
+
+
+def test_without_the_edge_features_it_wants():
+    given = ReadoutInput(torch.ones(2, 1), torch.zeros(2).long(), 1, torch.tensor([[0], [1]]), None)
+    with pytest.raises(ValueError, match=r"EdgeReadout\(edge_dim=1\) reads edge features, but the model has none"):
+        EdgeReadout(1, 1, edge_dim=1)(given)

@@ -41,10 +41,10 @@ def test_reset_parameters_draws_anew():
 
 @pytest.mark.parametrize("name", [f"{kind}{suffix}" for kind in READOUTS for suffix in ("", "-mlp")])
 def test_shorthand_goes_there_and_back(name):
-    readout = make_readout(name, 4, 2, None)
+    readout = make_readout(name, 4, 2, 3)
     assert type(readout) is READOUTS[name.removesuffix("-mlp")]
     assert readout.layers == (2 if name.endswith("-mlp") else 1)
-    assert readout_name(readout) == name
+    assert readout_name(readout, 3) == name
 
 
 @pytest.mark.parametrize("name", ["nodes", "node-linear", "", "mlp"])
@@ -61,4 +61,11 @@ def test_a_readout_of_ones_own_has_no_shorthand():
 
     readout = First(4, 4, 2, 1).double()
     assert readout(made_up()).shape == (1, 2)
-    assert readout_name(readout) is None
+    assert readout_name(readout, None) is None
+
+
+def test_a_readout_object_must_be_as_wide_as_the_prediction():
+    readout = NodeReadout(4, 2)
+    assert make_readout(readout, 4, 2, None) is readout
+    with pytest.raises(ValueError, match="The readout predicts 2 columns, but out_channels is 3"):
+        make_readout(readout, 4, 3, None)

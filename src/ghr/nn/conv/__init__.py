@@ -55,7 +55,14 @@ def make_conv(conv: ConvLike, channels: int, edge_dim: int | None) -> Conv:
         module = conv(channels)
     else:
         raise ValueError(f"conv must be a name, a module or a callable channels -> module; got {conv!r}.")
-    return module if isinstance(module, Conv) else CustomConv(module, channels)
+    if not isinstance(module, Conv):
+        return CustomConv(module, channels)
+    if (module.channels, module.edge_dim) != (channels, edge_dim):
+        raise ValueError(
+            f"The model needs a layer built with ({channels}, edge_dim={edge_dim}), from its hidden_channels and its "
+            f"encoded edge features; got {module}."
+        )
+    return module
 
 
 def _named(conv: str) -> type[Conv]:

@@ -26,6 +26,11 @@ class Edges(NamedTuple):
     initial: Tensor | None = None
     neighbours: Neighbours | None = None
 
+    @property
+    def updated(self) -> bool:
+        """Whether the layer updates its edges, so that those it returns are for the next layer of its kind."""
+        return self.initial is not None
+
 
 class Conv(nn.Module):
     r"""Message passing :math:`\mathrm{MP}_W(X, e)` in two parts, so that what never changes is computed once.

@@ -11,12 +11,21 @@ from ghr.nn.readout.proportional import ProportionalReadout
 READOUTS: dict[str, type[Readout]] = {"node": NodeReadout, "graph": GraphReadout, "edge": EdgeReadout}
 
 
-def make_readout(name: str, channels: int, out_channels: int, edge_dim: int | None) -> Readout:
-    """Return a readout by its shorthand: ``"node"``, ``"graph"``, ``"edge"``, or with ``"-mlp"`` behind."""
-    kind, _, suffix = name.partition("-")
+def make_readout(readout: str | Readout, channels: int, out_channels: int, edge_dim: int | None) -> Readout:
+    """Return a readout by its shorthand, or the one that is given if it predicts as many columns as it should.
+
+    Args:
+        readout: ``"node"``, ``"graph"``, ``"edge"``, or with ``"-mlp"`` behind; or a readout object.
+        channels: Width of the node states.
+        out_channels: Width of the predictions.
+        edge_dim: Width of the encoded edge features, ``None`` without any.
+    """
+    if not isinstance(readout, str):
+        return _checked(readout, out_channels)
+    kind, _, suffix = readout.partition("-")
     if kind not in READOUTS or suffix not in ("", "mlp"):
         known = ", ".join(f"{each}, {each}-mlp" for each in READOUTS)
-        raise ValueError(f"Unknown readout {name!r}; known are {known}, or pass a readout object.")
+        raise ValueError(f"Unknown readout {readout!r}; known are {known}, or pass a readout object.")
     layers = 2 if suffix else 1
     if kind == "edge":
         return EdgeReadout(channels, out_channels, edge_dim=edge_dim, layers=layers)
@@ -25,19 +34,23 @@ def make_readout(name: str, channels: int, out_channels: int, edge_dim: int | No
     return NodeReadout(channels, out_channels, layers=layers)
 
 
-def check_readout(readout: Readout) -> Readout:
-    """Return a readout object, or raise a ValueError for something else."""
-    if not isinstance(readout, nn.Module):
-        raise ValueError(f"readout must be one of {', '.join(READOUTS)} or a readout object; got {readout!r}.")
-    return readout
-
-
-def readout_name(readout: Readout) -> str | None:
-    """Return the shorthand of a readout, or ``None`` for one that has none."""
+def readout_name(readout: Readout, edge_dim: int | None) -> str | None:
+    """Return the shorthand that makes a readout again in a model with such edge features, or ``None``."""
+    if isinstance(readout, EdgeReadout) and readout.edge_dim != edge_dim:
+        return None
     for name, kind in READOUTS.items():
         if type(readout) is kind:
             return name if readout.layers == 1 else f"{name}-mlp"
     return None
+
+
+def _checked(readout: Readout, out_channels: int) -> Readout:
+    if not isinstance(readout, nn.Module):
+        raise ValueError(f"readout must be one of {', '.join(READOUTS)} or a readout object; got {readout!r}.")
+    width = getattr(readout, "out_channels", out_channels)
+    if width != out_channels:
+        raise ValueError(f"The readout predicts {width} columns, but out_channels is {out_channels}.")
+    return readout
 
 
 __all__ = [
@@ -48,7 +61,6 @@ __all__ = [
     "ProportionalReadout",
     "Readout",
     "ReadoutInput",
-    "check_readout",
     "make_readout",
     "readout_name",
 ]

@@ -33,6 +33,7 @@ class EdgeReadout(Readout):
         source, target = given.edge_index
         parts = [given.state.index_select(0, source), given.state.index_select(0, target)]
         if self.edge_dim is not None:
-            assert given.edge_attr is not None
+            if given.edge_attr is None:
+                raise ValueError(f"EdgeReadout(edge_dim={self.edge_dim}) reads edge features, but the model has none.")
             parts.append(given.edge_attr.expand(source.numel(), -1))  # one row may stand for all edges
         return torch.cat(parts, dim=1)
