@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from strategies import INFINITE, distances, edge_lists
 from torch_geometric.data import Batch, Data
 
-from ghr import Coarsen, Graclus
+from ghr import CentrePaths, Coarsen, Graclus, GridBlocks
 from ghr.testing import assert_quotient, random_graph
 
 
@@ -123,6 +123,28 @@ def test_the_given_graph_is_left_alone_and_its_attributes_come_along():
     assert set(graph.keys()) == keys
     assert torch.equal(data.y, graph.y)
     assert data.num_nodes == 10
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+@pytest.mark.parametrize("made", [GridBlocks(2), Graclus(), Graclus(mode="random")])
+def test_features_come_in_the_precision_of_the_graph(dtype, made):
+    ring = torch.tensor([[0, 1, 2, 3, 1, 2, 3, 0], [1, 2, 3, 0, 0, 1, 2, 3]])
+    given = [
+        Data(x=torch.ones(4, 1, dtype=dtype), edge_index=ring),
+        Data(x=torch.ones(4, 1, dtype=dtype), edge_index=ring, edge_attr=torch.ones(8, 1).long()),
+        Data(edge_index=ring, edge_attr=torch.ones(8, 1, dtype=dtype), num_nodes=4),
+    ]
+    for graph in given:
+        assert Coarsen(made, CentrePaths())(graph).levels[1].edge_attr.dtype == dtype
+        assert Coarsen(made, CentrePaths())(graph).levels[1].centre_distance.dtype == dtype
+        edge_attr = Coarsen(made)(graph).levels[1].edge_attr
+        assert edge_attr is None or edge_attr.dtype == dtype
+
+
+def test_a_graph_of_positions_needs_no_number_of_nodes_beside():
+    data = Coarsen(Graclus())(Data(pos=torch.rand(5, 2), edge_index=torch.tensor([[0], [1]])))
+    assert "num_nodes" not in data
+    assert [level.num_nodes for level in data.levels] == [5, 4]
 
 
 def test_a_graph_without_features_keeps_its_size():

@@ -148,6 +148,8 @@ def test_rollout_is_the_one_prediction_and_repr_is_short():
     model, data = small(edge_dim=3), hierarchy()
     (prediction,) = model.rollout(data)
     assert torch.equal(prediction, model(data))
+    with pytest.raises(ValueError, match="GPS has no steps, but steps=7 was given"):
+        model.rollout(data, steps=7)
     text = repr(GPS(2, 8, 1, layers=3))
     assert text.startswith("GPS(layers=3, heads=4, dropout=0.3, conv=GINE(8, edge_dim=None)) with ")
     assert "\n" not in text

@@ -112,11 +112,11 @@ class ByLoops:
 
 @pytest.mark.parametrize("backend", ["torch", "numba"])
 @pytest.mark.parametrize("weighted", [True, False])
-@pytest.mark.parametrize(("levels", "t_high"), [(1, 1), (2, 1), (2, 3), (3, (2, 1)), (4, 1)])
+@pytest.mark.parametrize(("levels", "t_high"), [(1, None), (2, 1), (2, 3), (3, (2, 1)), (4, 1)])
 def test_equals_the_loops(backend, weighted, levels, t_high):
     model = small(levels=min(levels, 2), out_channels=2, in_channels=2)
     data = graph(levels=levels, weighted=weighted, in_channels=2)
-    counts = [2, *([t_high] * (levels - 1) if isinstance(t_high, int) else t_high)]
+    counts = [2, *([t_high] * (levels - 1) if isinstance(t_high, int) else t_high or ())]
     with ops.using(backend):
         ours = model(data, t_high=t_high)
     assert relative_error(ours, ByLoops(model).predict(data, 2, counts)) <= 1e-12

@@ -61,3 +61,10 @@ def test_reaches_exactly_as_many_hops_as_iterations(steps, t_low):
     support = torch.autograd.functional.jacobian(predict, path.x).abs().sum(dim=2) != 0
     here = torch.arange(10)
     assert torch.equal(support, (here[:, None] - here[None, :]).abs() <= steps * t_low)
+
+
+def test_without_coarse_levels_there_is_no_t_high():
+    model, data = GHR(2, 6, 1, levels=1), hierarchy(levels=1, edge_dim=None)
+    data.x = data.x.float()
+    with pytest.raises(ValueError, match="t_high is for coarse levels, but there is none; leave out t_high=50"):
+        model(data, t_high=50)

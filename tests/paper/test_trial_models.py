@@ -99,3 +99,31 @@ def test_a_budget_is_compared_with_the_distance():
     expected = [[1 / (1 + math.exp(-steepness * (2.0 - d) / 0.5))] for d in distance[:, 0].tolist()]
     assert relative_error(model(data), expected) <= 1e-12
     assert torch.equal(model.rollout(data)[-1], model(data))
+
+
+def test_running_until_settled_gives_the_same_answer():
+    torch.manual_seed(0)
+    model, data = WithinBudget(hidden_channels=3).double().eval(), graph()
+    data.budget, data.scale = torch.full((9, 1), 1.5).double(), torch.ones(9, 1).double()
+    assert relative_error(model(data, steps="auto"), model(data, steps=12)) <= 1e-12
+
+
+@pytest.mark.parametrize("kind", [TrialGHR, WithinBudget])
+def test_saved_and_loaded_it_is_the_same(kind, tmp_path):
+    model, data = kind(aggregate="soft min", norm=True, mixing=1.0, steps=3).eval(), graph()
+    data.x, data.edge_attr = data.x.float(), data.edge_attr.float()
+    data.budget, data.scale = torch.full((9, 1), 1.5), torch.ones(9, 1)
+    model.save_pretrained(tmp_path)
+    assert torch.equal(kind.from_pretrained(tmp_path).eval()(data), model(data))
+
+
+def test_reset_parameters_starts_its_own_parts_anew():
+    model = WithinBudget(aggregate="soft min", mixing=1.0, hidden_channels=32)
+    before = {name: parameter.std() for name, parameter in model.named_parameters() if parameter.numel() > 1}
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.fill_(7)
+    model.reset_parameters()
+    assert model.steepness == torch.tensor(0.2)
+    for name, std in before.items():
+        assert torch.isclose(model.get_parameter(name).std(), std, rtol=0.3), name

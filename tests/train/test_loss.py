@@ -60,3 +60,13 @@ def test_refuses_a_criterion_that_does_not_reduce() -> None:
 
 def test_repr() -> None:
     assert repr(DiscountedLoss(nn.MSELoss(), gamma=0.8)) == "DiscountedLoss(MSELoss(), gamma=0.8, log10=False)"
+
+
+def test_classes_for_a_criterion_over_scores() -> None:
+    torch.manual_seed(0)
+    steps, classes = [torch.randn(5, 3), torch.randn(5, 3)], torch.tensor([0, 2, 1, 1, 0])
+    first, last = (nn.functional.cross_entropy(scores, classes) for scores in steps)
+    loss = DiscountedLoss(nn.CrossEntropyLoss(), gamma=0.5)(steps, classes)
+    assert loss.item() == pytest.approx(float(0.5 * first + last))
+    with pytest.raises(ValueError, match="same shape"):
+        DiscountedLoss(nn.CrossEntropyLoss())(steps, classes[:4])

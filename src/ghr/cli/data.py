@@ -52,7 +52,7 @@ class Data:
     graphs: int | None = None
     """Graphs in all splits together, if not all."""
     workers: int = 1
-    """Processes that generate; the graphs do not depend on it."""
+    """Processes that generate where it takes long (not rgg-sssp); the graphs do not depend on it."""
     quiet: bool = False
     """No progress bar."""
 

@@ -63,5 +63,5 @@ class Eval:
 def _counts_of(model: nn.Module) -> tuple[str, ...]:
     """Return which numbers of steps a model can be given."""
     if isinstance(model, Recurrence):
-        return ("steps", "t_high", "t_low")
+        return ("steps", "t_low") if model.levels == 1 else ("steps", "t_high", "t_low")
     return ("steps",) if isinstance(model, DeepGNN) and model.steps is not None else ()

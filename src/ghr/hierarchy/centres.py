@@ -47,7 +47,7 @@ class CentrePaths:
     def __call__(
         self, level: Level, label: Tensor, num_clusters: int, coarse_edges: Tensor, became: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return the lengths of the coarse edges :math:`(E', 1)` and the distance of every node to its centre.
+        """Return the lengths of the coarse edges :math:`(E', 1)` and how far every node is from its centre, in doubles.
 
         Args:
             level: The level to be coarsened.
@@ -56,10 +56,8 @@ class CentrePaths:
             coarse_edges: Edges between clusters :math:`(2, E')`.
             became: Coarse edge that every edge of the level went into; -1 inside a cluster.
         """
-        dtype, device = torch.get_default_dtype(), level.edge_index.device
         edges, length = level.edge_index.cpu().numpy(), np.ones(level.edge_index.size(1))
         if level.edge_attr is not None:
-            dtype = level.edge_attr.dtype if level.edge_attr.is_floating_point() else dtype
             length = self._lengths(level.edge_attr, finest=level.assignment is None)
         if level.assignment is None:  # coarser levels are undirected because this one is
             _check_undirected(edges, length, level.num_nodes)
@@ -76,7 +74,7 @@ class CentrePaths:
         along = (distance[edges[0, crossing]] + distance[edges[1, crossing]]) + length[crossing]
         shortest = np.full(coarse_edges.size(1), np.inf)
         np.minimum.at(shortest, between[crossing], along)
-        lengths, distances = (torch.from_numpy(value).to(device, dtype) for value in (shortest, distance))
+        lengths, distances = (torch.from_numpy(value).to(level.edge_index.device) for value in (shortest, distance))
         return lengths.unsqueeze(1), distances
 
     def _lengths(self, edge_attr: Tensor, *, finest: bool) -> Floats:

@@ -31,7 +31,8 @@ class Coarsen(BaseTransform):
             ``"max"``, ``"sum"``, a sequence of these (their columns stand side by side), or a callable
             ``(coarse_edge_index, assignment, num_clusters) -> features`` where ``assignment`` maps the finest nodes;
             or :class:`CentrePaths`, which makes them as long as paths between the centres of the clusters. ``None``
-            takes the partition's own ``coarse_edge_attr`` if it has one, else ``"mean"``.
+            takes the partition's own ``coarse_edge_attr`` if it has one, else ``"mean"``. Floating point features come
+            in the precision of ``edge_attr``, or else of ``x``.
         levels: Number of coarse levels; the partition is applied to each in turn.
 
     Example:
@@ -65,10 +66,10 @@ class Coarsen(BaseTransform):
         if getattr(data, "batch", None) is not None:
             raise ValueError("Coarsen takes one graph at a time; apply it before batching.")
         result = HierarchicalData.from_dict(data.to_dict())
-        if data.x is None:
+        if data.x is None and data.pos is None:
             result.num_nodes = data.num_nodes  # otherwise PyG would guess it from the largest node of an edge
         (finest,) = check_graph(result)
-        weight = self._edge_weight(data)
+        weight, dtype = self._edge_weight(data), _dtype(finest.edge_attr, data.x)
         edges, num_nodes = finest.edge_index, finest.num_nodes
         assignment = became = None  # of the finest nodes, and of the finest edges; -1: inside a cluster
         for _ in range(self.levels):
@@ -85,7 +86,7 @@ class Coarsen(BaseTransform):
                 edge_attr, distance = self.edge_reduce(result.levels[-1], label, num_nodes, edges, step)
             else:
                 edge_attr = self._edge_attr(edges, assignment, num_nodes, finest.edge_attr, became)
-            result.append_level(label, num_nodes, edges, edge_attr, distance)
+            result.append_level(label, num_nodes, edges, _in(dtype, edge_attr), _in(dtype, distance))
         return result
 
     def _clusters(self, edge_index: Tensor, num_nodes: int, weight: Tensor | None) -> tuple[Tensor, int]:
@@ -127,6 +128,16 @@ def _like(tensor: Tensor, array: kernels.Ints) -> Tensor:
     return torch.from_numpy(array).to(tensor.device)
 
 
+def _dtype(*features: Tensor | None) -> torch.dtype:
+    """Return the precision of the first features that have one."""
+    found = [value.dtype for value in features if value is not None and value.is_floating_point()]
+    return found[0] if found else torch.get_default_dtype()
+
+
+def _in(dtype: torch.dtype, value: Tensor | None) -> Tensor | None:
+    return value.to(dtype) if value is not None and value.is_floating_point() else value
+
+
 def _edge_rule(partition: Partition, edge_reduce: Any) -> Callable[..., Tensor | None]:
     """Turn `edge_reduce` into one function (edges, assignment, size, finest features, finest became) -> features."""
     own = getattr(partition, "coarse_edge_attr", None)
@@ -142,7 +153,7 @@ def _edge_rule(partition: Partition, edge_reduce: Any) -> Callable[..., Tensor |
     def reduced(edges: Tensor, assignment: Tensor, size: int, attr: Tensor | None, became: Tensor) -> Tensor | None:
         if attr is None:
             return None
-        value = attr if attr.is_floating_point() else attr.to(torch.get_default_dtype())
+        value = attr if attr.is_floating_point() else attr.double()
         order, starts = (_like(edges, array) for array in kernels.grouped(became.cpu().numpy(), edges.size(1)))
         value = value.index_select(0, order)  # the edges that are merged side by side
         return torch.cat([torch.segment_reduce(value, name, offsets=starts, unsafe=True) for name in names], dim=1)

@@ -45,7 +45,7 @@ class GridBlocks:
             num_clusters: Number of blocks.
         """
         side = _side(assignment.numel())
-        position = torch.stack(_coordinates(assignment.numel(), assignment.device), dim=1).to(torch.get_default_dtype())
+        position = torch.stack(_coordinates(assignment.numel(), assignment.device), dim=1).double()
         count = torch.bincount(assignment, minlength=num_clusters).unsqueeze(1)
         centre = position.new_zeros(num_clusters, 2).index_add(0, assignment, position) / count
         source, target = coarse_edge_index

@@ -103,6 +103,8 @@ class GPS(nn.Module):
 
     def rollout(self, data: Data, steps: None = None) -> list[Tensor]:
         """Return the one prediction, in the form in which a recurrent model returns several."""
+        if steps is not None:
+            raise ValueError(f"GPS has no steps, but steps={steps} was given; leave it out.")
         return [self(data)]
 
     def __repr__(self) -> str:

@@ -181,6 +181,8 @@ class Recurrence(nn.Module, Generic[EncodedT]):
 
     def _counts(self, num_levels: int, t_high: int | Sequence[int] | None, t_low: int | None) -> tuple[int, ...]:
         """Return the number of updates of every level, fine to coarse."""
+        if num_levels == 1 and t_high is not None:
+            raise ValueError(f"t_high is for coarse levels, but there is none; leave out t_high={t_high}.")
         high = self.t_high if t_high is None else _check_t_high(t_high)
         low = self.t_low if t_low is None else t_low
         check_positive("t_low", low)

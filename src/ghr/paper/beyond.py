@@ -74,7 +74,7 @@ def judge_far(model: nn.Module, row: Row, graphs: Examples, updates: int) -> dic
     flat = getattr(row.recipe.model, "levels", 1) == 1
     started = time.process_time()
     steps, t_low = (1, updates) if flat else (updates, 1)
-    prediction, target = predict(model, graphs, batch_size=10, steps=steps, t_high=1, t_low=t_low)
+    prediction, target = predict(model, graphs, batch_size=10, steps=steps, t_low=t_low)
     seconds = time.process_time() - started
     hops = torch.cat([graphs[i].hops[graphs[i].mask] for i in range(len(graphs))])
     errors = mae_by_distance(prediction, target, hops, row.recipe.data.in_range)

@@ -38,11 +38,24 @@ class TrialGHR(MinPlusGHR):
         super().__init__(levels=1, **options)
         channels = self.cell.channels
         self.aggregate = aggregate
+        self.mixing = mixing
         self.norm = nn.RMSNorm(channels, eps=1e-6) if norm else None
         self.sharpness = nn.Parameter(torch.zeros(channels)) if aggregate == "soft min" else None
+        self._scale_mixing()
+        del self.config["levels"]
+        self.config |= {"aggregate": aggregate, "norm": norm, "mixing": mixing}
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew."""
+        super().reset_parameters()
+        self._scale_mixing()
+        if self.sharpness is not None:
+            nn.init.zeros_(self.sharpness)
+
+    def _scale_mixing(self) -> None:
         with torch.no_grad():
             for mix in (self.cell.mix_in, self.cell.mix_out):
-                mix.weight.mul_(mixing / 0.3)
+                mix.weight.mul_(self.mixing / 0.3)
 
     def _edges(self, level: Level, length: Tensor) -> Edges:
         return Edges(level.edge_index, self.cell.cost(length))  # in the order given, which the kernels do without
@@ -76,9 +89,14 @@ class WithinBudget(TrialGHR):
         super().__init__(**options)
         self.steepness = nn.Parameter(torch.tensor(0.2))
 
-    def forward(self, data: Data, **counts: Any) -> Tensor:
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew."""
+        super().reset_parameters()
+        nn.init.constant_(self.steepness, 0.2)
+
+    def forward(self, data: Data, *, steps: Steps | None = None, **counts: Any) -> Tensor:
         """Return the prediction after the last step."""
-        return self._answer(super().forward(data, **counts), data)
+        return self.rollout(data, steps, **counts)[-1]
 
     def rollout(self, data: Data, steps: Steps | None = None, **counts: Any) -> list[Tensor]:
         """Return the predictions after every step."""

@@ -49,7 +49,8 @@ def predict(
         progress: Whether to show a bar.
 
     Shapes:
-        - **output:** prediction and target :math:`(N, C)` on the CPU, the counted rows of all graphs in order
+        - **output:** prediction :math:`(N, C)` and target :math:`(N, C)`, or classes :math:`(N)`, on the CPU, the
+          counted rows of all graphs in order
     """
     if len(dataset) == 0:
         raise ValueError("There is nothing to predict: the dataset has no graphs.")

@@ -21,7 +21,7 @@ class DiscountedLoss(nn.Module):
 
     Shapes:
         - **predictions:** :math:`R` tensors :math:`(N, C)`, first step first
-        - **target:** :math:`(N, C)`
+        - **target:** :math:`(N, C)`, or classes :math:`(N)` for a criterion over scores like ``nn.CrossEntropyLoss``
         - **output:** scalar
     """
 
@@ -42,7 +42,7 @@ class DiscountedLoss(nn.Module):
         r"""The discounted sum :math:`\mathcal{L}`, before any logarithm."""
         if len(predictions) == 0:
             raise ValueError("The loss needs the prediction of at least one step, but the list is empty.")
-        total = target.new_zeros(())
+        total = predictions[0].new_zeros(())
         for prediction in predictions:
             check_shapes(prediction, target)
             step_loss: Tensor = self.criterion(prediction, target)
@@ -60,8 +60,9 @@ class DiscountedLoss(nn.Module):
 
 
 def check_shapes(prediction: Tensor, target: Tensor) -> None:
-    """Refuse what a criterion would silently broadcast."""
-    if prediction.shape != target.shape:
+    """Refuse what a criterion would silently broadcast; whole numbers may be the classes of rows of scores."""
+    classes = target.dim() == 1 and not target.is_floating_point()
+    if (prediction.shape[:1] if classes and prediction.dim() == 2 else prediction.shape) != target.shape:
         raise ValueError(
             f"A prediction and its target must have the same shape, but the prediction is {tuple(prediction.shape)} "
             f"and the target {tuple(target.shape)}."
