@@ -71,7 +71,7 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
     the centre of its cluster. A cluster reads :math:`\min_{i \in c} (h_i + w\, r_i)` from its members and otherwise
     does the same with the same weights, on edges as long as the paths between centres (:class:`~ghr.CentrePaths`). So
     any number of levels runs with the weights trained on any other. The start is :math:`S` everywhere but at marked
-    nodes, with :math:`S` the number of nodes times the mean length of an edge of the graph.
+    nodes, with :math:`S` the number of nodes times the largest :math:`w\, e` of the graph, which no path exceeds.
 
     **What it is.** With :math:`W_1 = W_2 = 0` this is the algorithm of Bellman and Ford with lengths scaled by
     :math:`w`: shortest paths are close to the initialisation, and training mostly learns a scale. What is smallest
@@ -89,8 +89,8 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         edge_dim: Width of edge features from which the lengths are learned (:class:`~ghr.nn.EdgeLength`), for a flat
             recurrence; ``None`` where ``edge_attr`` holds the lengths themselves.
         readout: ``"proportional"``, which is :math:`R\, h_i`, or as in :class:`~ghr.GHR`.
-        cap_jitter: In training, :math:`S` is multiplied by a number between ``1 / cap_jitter`` and ``cap_jitter``,
-            uniform in the logarithm, for every graph and forward pass: nothing that depends on it is learned.
+        cap_jitter: In training, :math:`S` is multiplied by a number between 1 and ``cap_jitter``, uniform in the
+            logarithm, for every graph and forward pass: nothing that depends on it is learned.
         sparsity: What :meth:`penalty` multiplies the absolute values of :math:`W_1` and :math:`W_2` by.
         checkpoint: Keep only the states between global steps for the backward pass and compute the rest again.
 
@@ -120,7 +120,7 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         t_low: int = 6,
         edge_dim: int | None = None,
         readout: str | Readout = "proportional",
-        cap_jitter: float = 2.0,
+        cap_jitter: float = 4.0,
         sparsity: float = 1e-4,
         checkpoint: bool = False,
     ) -> None:
@@ -219,14 +219,14 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         return length
 
     def _caps(self, level: Level, length: Tensor, num_graphs: int) -> Tensor:
-        """Return the number of nodes times the mean length of an edge, for every graph."""
-        ones = torch.ones_like(length)
+        """Return the number of nodes times the largest cost of an edge in any channel, for every graph."""
+        cost = length.detach() * self.cell.cost(length.new_ones(1)).detach().max()
         graph = level.batch.index_select(0, level.edge_index[0])
-        total, count = (aggregate_sum(value.unsqueeze(1), graph, num_graphs) for value in (length, ones))
-        nodes = aggregate_sum(length.new_ones(level.num_nodes, 1), level.batch, num_graphs)
-        cap = nodes * torch.where(count > 0, total / count.clamp(min=1), torch.ones_like(count))
+        largest = cost.new_zeros(num_graphs).scatter_reduce(0, graph, cost, "amax").unsqueeze(1)
+        nodes = aggregate_sum(cost.new_ones(level.num_nodes, 1), level.batch, num_graphs)
+        cap = nodes * torch.where(largest > 0, largest, torch.ones_like(largest))
         if self.training and self.cap_jitter > 1:
-            cap = cap * self.cap_jitter ** (2 * torch.rand_like(cap) - 1)
+            cap = cap * self.cap_jitter ** torch.rand_like(cap)
         return cap
 
     def _edges(self, level: Level, length: Tensor) -> Edges:
