@@ -33,3 +33,9 @@ def test_judging_runs_so_many_low_level_updates_on_fresh_graphs(tmp_path, row, c
     expected = mae_by_distance(prediction, target, graphs.hops[graphs.mask], 5)
     assert judged["out_of_range"] == pytest.approx(expected["out_of_range"])
     assert judged["updates"] == 5
+    beyond = graphs.hops[graphs.mask] > 5
+    pairs = list(zip(prediction[beyond].flatten().tolist(), target[beyond].flatten().tolist(), strict=True))
+    lost = [(p, t) for p, t in pairs if p > 2 * t]
+    assert judged["lost"] == pytest.approx(len(lost) / len(pairs))
+    found = [abs(p - t) for p, t in pairs if p <= 2 * t]
+    assert judged["found"] == (pytest.approx(sum(found) / len(found), rel=1e-5) if found else None)

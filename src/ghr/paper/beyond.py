@@ -68,6 +68,9 @@ PARTS = (1, 2, 3)
 def judge_far(model: nn.Module, row: Row, graphs: Examples, updates: int) -> dict[str, Any]:
     """Return the errors by distance with so many low-level updates in all, and the CPU time of predicting.
 
+    ``"lost"`` is the share of the nodes beyond the trained range that are predicted at more than twice their distance,
+    as those are that nothing has reached; ``"found"`` is the error of the others.
+
     A flat model runs them in one step. One with a coarse level runs as many steps, of one update of each level: the
     most that the coarse level can do in the same number of low-level updates.
     """
@@ -78,4 +81,11 @@ def judge_far(model: nn.Module, row: Row, graphs: Examples, updates: int) -> dic
     seconds = time.process_time() - started
     hops = torch.cat([graphs[i].hops[graphs[i].mask] for i in range(len(graphs))])
     errors = mae_by_distance(prediction, target, hops, row.recipe.data.in_range)
-    return {**errors, "updates": updates, "cpu_seconds": round(seconds, 3)}
+    beyond = hops > row.recipe.data.in_range
+    predicted, true = prediction[beyond].double(), target[beyond].double()
+    lost = predicted > 2 * true
+    others = {
+        "lost": float(lost.double().mean()) if lost.numel() else None,
+        "found": None if lost.all() else float((predicted - true)[~lost].abs().mean()),
+    }
+    return {**errors, **others, "updates": updates, "cpu_seconds": round(seconds, 3)}
