@@ -47,6 +47,9 @@ def test_bench_measures_more_on_request(capsys, tmp_path, monkeypatch):
         (["A", "--repeats", "0"], "repeats of at least 1; got repeats=0"),
         (["A", "--threads", "0"], "threads of at least 1; got threads=0"),
         (["A", "--sizes", "10", "0"], "sizes of at least 1; got sizes=0"),
+        (["A", "--threads", "100000"], "cores for us; got threads=100000"),
+        (["E", "--cold"], "--floor, --scaling and --cold are about models; none of the workloads"),
+        (["A", "--out", "{tmp}"], "--out takes a JSON file, but"),
         (["A", "--out", "{tmp}/missing/bench.json"], "missing for the JSON file does not exist"),
     ],
 )

@@ -3,6 +3,7 @@ import sys
 
 import pytest
 
+import ghr
 from ghr.cli import main
 
 
@@ -43,6 +44,11 @@ def test_help_everywhere(capsys, command):
         (["eval", "{tmp}/nothing"], "is not a run directory"),
         (["bench", "--repeats", "0"], "repeats=0"),
         (["demo", "--out", "{tmp}/file/demo"], "Could not make the folder"),
+        (["demo", "--out", "{tmp}/demo", "--t-low", "0"], "--t-low must be a whole number of at least 1; got 0"),
+        (["train", "rgg-sssp-small", "--out", "{tmp}/file", "--data", "{tmp}"], "--out takes a folder for the run"),
+        (["train", "rgg-sssp-small", "--seed", "9" * 30, "--data", "{tmp}"], "seed must be below 2**63"),
+        (["data", "rgg-sssp-small", "--graphs", "-5", "--out", "{tmp}"], "--graphs must be at least 1; got -5"),
+        (["data", "rgg-sssp-small", "--workers", "0", "--out", "{tmp}"], "--workers must be at least 1; got 0"),
     ],
 )
 def test_every_mistake_is_exit_code_two_and_one_clear_message(capsys, tmp_path, arguments, words):
@@ -53,20 +59,42 @@ def test_every_mistake_is_exit_code_two_and_one_clear_message(capsys, tmp_path, 
     assert "Traceback" not in err
 
 
+def test_a_file_that_cannot_be_read_is_named(capsys, tmp_path, monkeypatch):
+    def locked(self):
+        raise PermissionError(13, "Permission denied", str(tmp_path / "config.json"))
+
+    (tmp_path / "config.json").write_text("{}")
+    monkeypatch.setattr("pathlib.Path.read_text", locked)
+    code, _, err = run(capsys, "eval", str(tmp_path))
+    assert (code, err) == (2, f"ghr: Could not open {tmp_path / 'config.json'}: Permission denied.\n")
+
+
+def test_what_is_not_installed_is_a_sentence(capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rdkit.Chem", None)
+    code, _, err = run(capsys, "data", "peptides-struct", "--graphs", "3", "--out", str(tmp_path))
+    assert (code, "install it with: pip install rdkit." in err, "Traceback" in err) == (2, True, False)
+
+
+def test_the_version_and_the_module(capsys):
+    assert run(capsys, "--version")[:2] == (0, f"ghr {ghr.__version__}\n")
+    done = subprocess.run([sys.executable, "-m", "ghr", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"ghr {ghr.__version__}\n"
+
+
+@pytest.mark.parametrize(("command", "goes_on"), [("demo", True), ("bench", False)])
+def test_stopping_says_what_is_kept(capsys, tmp_path, monkeypatch, command, goes_on):
+    def stop(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"ghr.cli.{command}.{command.title()}.run", stop)
+    code, _, err = run(capsys, command)
+    assert (code, "goes on from the last whole epoch" in err) == (130, goes_on)
+
+
 def test_debugging_shows_where(monkeypatch, tmp_path):
     monkeypatch.setenv("GHR_DEBUG", "1")
     with pytest.raises(FileNotFoundError):
         main(["eval", str(tmp_path)])
-
-
-def test_interrupting_is_no_traceback(monkeypatch, capsys):
-    def interrupted(self):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("ghr.cli.bench.Bench.run", interrupted)
-    code, _, err = run(capsys, "bench")
-    assert code == 130
-    assert "the same command goes on" in err
 
 
 def test_the_installed_command_runs():

@@ -37,7 +37,7 @@ def test_a_second_time_nothing_is_generated(capsys, tmp_path):
         (["data", "rgg-sssp-small", "--source", "hub"], "rgg-sssp-small has no source 'hub'; it has generate"),
         (["data", "lrim-16-hard", "--graphs", "3"], "num_graphs must be a whole number of at least 10"),
         (["data", "echo-sssp", "--source", "hub", "--graphs", "70"], "no choice of number and seed"),
-        (["data", "echo-sssp", "--workers", "0"], "workers must be a whole number of at least 1"),
+        (["data", "echo-sssp", "--workers", "0"], "--workers must be at least 1; got 0"),
     ],
 )
 def test_mistakes_are_one_sentence(capsys, tmp_path, arguments, words):

@@ -55,6 +55,16 @@ def test_the_list_says_what_is_there_and_trains_nothing(capsys, tmp_path, option
     assert printed.splitlines()[-1] == "Report: written"
 
 
+def test_a_report_made_of_more_runs_is_not_replaced(capsys, tmp_path, options):
+    run(capsys, "reproduce", "tiny", *options)
+    before = {file.name: file.read_bytes() for file in (tmp_path / "docs" / "reproduce").iterdir()}
+    for given in (["--runs", str(tmp_path / "none"), "--no-train"], ["--seeds", "1"]):
+        code, _, err = run(capsys, "reproduce", "tiny", *options, *given)
+        assert (code, "tiny.json was made of 3 finished runs, but here are " in err) == (2, True)
+    assert {file.name: file.read_bytes() for file in (tmp_path / "docs" / "reproduce").iterdir()} == before
+    assert run(capsys, "reproduce", "tiny", *options, "--no-train")[0] == 0
+
+
 def test_several_processes(capsys, tmp_path, options):
     assert run(capsys, "reproduce", "tiny", "--processes", "2", *options)[0] == 0
     assert "GHR: 2\nDeep: 1" in (tmp_path / "docs" / "reproduce" / "tiny.md").read_text()

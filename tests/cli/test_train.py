@@ -68,4 +68,4 @@ def test_damaged_runs_are_sentences(capsys, tmp_path):
     assert (code, "does not describe a recipe" in err) == (2, True)
     (out / "config.json").write_text("{")
     code, _, err = run(capsys, "eval", str(out))
-    assert (code, "is not JSON" in err) == (2, True)
+    assert (code, "config.json does not describe a run" in err) == (2, True)

@@ -159,7 +159,7 @@ def test_a_graph_without_features_keeps_its_size():
         ({"x": torch.ones(0, 1), "edge_index": torch.empty(2, 0, dtype=torch.long)}, "no nodes"),
         ({"edge_index": torch.tensor([[0], [9]])}, "has node 9, but nodes run from 0 to 3"),
         ({"edge_index": torch.tensor([[0], [-1]])}, "has node -1"),
-        ({"edge_index": torch.tensor([[0.0], [1.0]])}, "integer tensor of shape"),
+        ({"edge_index": torch.tensor([[0.0], [1.0]])}, "int64 tensor of shape"),
         ({"x": torch.tensor([[1.0], [float("nan")], [1.0], [1.0]])}, "x has 1 entries that are not finite"),
         ({"edge_attr": torch.full((3, 1), float("inf"))}, "edge_attr of level 0 has 3 entries"),
         ({"edge_attr": torch.ones(2, 1)}, "2 rows for 3 edges"),

@@ -101,7 +101,13 @@ def test_a_round_halves_a_connected_graph():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"), [({"rounds": 0}, "rounds=0"), ({"mode": "best"}, "min_degree, heavy_edge")]
+    ("arguments", "words"),
+    [
+        ({"rounds": 0}, "rounds must be a whole number of at least 1; got 0"),
+        ({"rounds": 1.5}, "rounds must be a whole number of at least 1; got 1.5"),
+        ({"seed": -1}, "seed must be a whole number of at least 0, or None; got -1"),
+        ({"mode": "best"}, "min_degree, heavy_edge"),
+    ],
 )
 def test_bad_arguments(arguments, words):
     with pytest.raises(ValueError, match=words):

@@ -21,17 +21,20 @@ def test_the_largest_graph_sets_the_limit():
     assert Settled(limit=3).most(batch, 1) == 3
 
 
-def test_a_contracting_model_settles_and_a_drifting_one_runs_to_the_limit():
+def test_a_contracting_model_settles_and_a_drifting_one_runs_to_the_limit(caplog):
     torch.manual_seed(0)
     model = randomise(GHR(2, 6, 1, edge_dim=3, conv="adgn"), scale=0.15)
     data = hierarchy(30, 45)
     drifting = model.rollout(data, "auto", t_high=2, t_low=3)
     assert len(drifting) == -(-30 // 6) + 1
+    assert "have not settled within 6 steps: the last one changed them by" in caplog.text
     assert torch.equal(model(data, steps="auto", t_high=2, t_low=3), drifting[-1])
+    caplog.clear()
     assert len(model.rollout(data, Settled(limit=3))) == 3
     tolerant = model.rollout(data, Settled(tolerance=1e9))
     assert len(tolerant) == 2
     assert torch.equal(tolerant[1], model.rollout(data, 2)[1])
+    assert not caplog.text, "whoever gives a limit of their own asked for no more"
 
 
 def test_bad_rules_are_refused():

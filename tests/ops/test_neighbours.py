@@ -57,3 +57,13 @@ def test_graphs_of_a_batch_are_shared_out_whole(sizes, alone):
     assert (neighbours.parts.diff() > 0).all()
     if alone:
         assert set(neighbours.parts.tolist()) <= set(batch.ptr.tolist())
+
+
+@pytest.mark.parametrize("node", [-1, 4, 10**9])
+def test_what_is_out_of_range_is_refused(node):
+    with pytest.raises(ValueError, match=f"Every target must lie between 0 and 3; .*{node}"):
+        ops.sort_edges(torch.tensor([[0, 1], [2, node]]), 4)
+    with pytest.raises(ValueError, match="Every source must lie between 0 and 3"):
+        ops.sort_edges(torch.tensor([[0, node], [2, 1]]), 4)
+    with pytest.raises(ValueError, match="Every cluster must lie between 0 and 3"):
+        ops.sort_members(torch.tensor([0, node]), 4)

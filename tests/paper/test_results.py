@@ -17,8 +17,8 @@ def runs(tmp_path):
     return tmp_path
 
 
-def test_spread_is_mean_and_deviation_of_the_population():
-    assert Spread.over([1.0, 3.0]) == Spread(2.0, 1.0)
+def test_spread_is_mean_and_deviation_of_the_sample():
+    assert Spread.over([1.0, 2.0, 3.0]) == Spread(2.0, 1.0)
     assert Spread.over([4.0]) == Spread(4.0, None)
     assert Spread.over([]) is None
 
@@ -28,10 +28,10 @@ def test_numbers_are_taken_over_the_finished_seeds(runs):
     one = errors(1.0, in_range=5, last=8)
     for name in ("mae", "in_range", "out_of_range", "largest_prediction"):
         found = results.spread(name)
-        assert (found.mean, found.std) == (pytest.approx(2 * one[name]), pytest.approx(one[name]))
+        assert (found.mean, found.std) == (pytest.approx(2 * one[name]), pytest.approx(2**0.5 * one[name]))
         assert results.spread(name, Counts(t_low=2)).mean == pytest.approx(4 * one[name])
     assert results.by_distance()[8].mean == pytest.approx(2 * 0.9)
-    assert results.by_distance(Counts(t_low=2))[0].std == pytest.approx(0.2)
+    assert results.by_distance(Counts(t_low=2))[0].std == pytest.approx(0.2 * 2**0.5)
     assert (results.seeds, results.parameters) == ("2", 1000)
     assert results.cost == "3 epochs, 0 min"
 

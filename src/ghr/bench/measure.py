@@ -142,6 +142,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--loops", type=int, nargs=3)
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args(arguments)
+    for name in ("threads", "runs", "nodes"):
+        value = getattr(given, name)
+        if value is not None and value < 1:
+            parser.error(f"--{name} must be at least 1; got {value}")
     workload = select([given.workload])[0]
     workload = workload.quick() if given.quick else workload
     if given.nodes is not None and isinstance(workload, Recurrence):

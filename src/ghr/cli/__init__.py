@@ -7,6 +7,7 @@ from typing import Annotated
 
 import tyro
 
+from ghr import __version__
 from ghr.cli.bench import Bench
 from ghr.cli.data import Data
 from ghr.cli.demo import Demo
@@ -30,6 +31,9 @@ def main(arguments: list[str] | None = None) -> None:
     Set ``GHR_DEBUG=1`` to see where it went wrong.
     """
     given = sys.argv[1:] if arguments is None else arguments
+    if given == ["--version"]:
+        print(f"ghr {__version__}")
+        return
     command = tyro.cli(
         Command,
         prog="ghr",
@@ -39,15 +43,21 @@ def main(arguments: list[str] | None = None) -> None:
     say(logging.WARNING if command.quiet else logging.INFO)
     try:
         command.run()
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         if os.environ.get("GHR_DEBUG"):
             raise
-        sentence = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        print(f"ghr: {sentence}", file=sys.stderr)
+        print(f"ghr: {_sentence(error)}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        print("ghr: stopped; the same command goes on from the last whole epoch.", file=sys.stderr)
+        trains = isinstance(command, Demo | Train | Reproduce)
+        print(f"ghr: stopped{'; the same command goes on from the last whole epoch' * trains}.", file=sys.stderr)
         sys.exit(130)
+
+
+def _sentence(error: Exception) -> str:
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    return error.strerror if error.filename is None else f"Could not open {error.filename}: {error.strerror}."
 
 
 def say(level: int) -> None:

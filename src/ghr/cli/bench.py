@@ -77,8 +77,15 @@ class Bench:
         }.items():
             if value is not None and value < 1:
                 raise ValueError(f"bench needs {name} of at least 1; got {name}={value}.")
+        if self.threads is not None and self.threads > available_cores():
+            raise ValueError(f"This machine has {available_cores()} cores for us; got threads={self.threads}.")
+        if self.out is not None and self.out.is_dir():
+            raise IsADirectoryError(f"--out takes a JSON file, but {self.out} is a folder.")
         if self.out is not None and not self.out.parent.is_dir():
             raise FileNotFoundError(f"The folder {self.out.parent} for the JSON file does not exist.")
+        models = [workload for workload in chosen if isinstance(workload, Recurrence)]
+        if (self.scaling or self.cold or self.floor) and not models:
+            raise ValueError("--floor, --scaling and --cold are about models; none of the workloads chosen has one.")
         return [workload.quick() for workload in chosen] if self.quick else chosen
 
     def _measure(self, chosen: list[Workload], count: int) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class Data:
     out: Path = Path("data")
     """Folder of the graphs and of the sheet."""
     graphs: int | None = None
-    """Graphs in all splits together, if not all."""
+    """Graphs in all splits together, at least one in each, if not all."""
     workers: int = 1
     """Processes that generate where it takes long (not rgg-sssp); the graphs do not depend on it."""
     quiet: bool = False
@@ -59,6 +59,9 @@ class Data:
     def run(self) -> None:
         """Load every split, print the table and write the sheet."""
         benchmark = BENCHMARKS[self.task]
+        for name, value in {"--graphs": self.graphs, "--workers": self.workers}.items():
+            if value is not None and value < 1:
+                raise ValueError(f"{name} must be at least 1; got {value}.")
         source = self.source or benchmark.sources[0]
         if source not in benchmark.sources:
             raise ValueError(f"{self.task} has no source {source!r}; it has {', '.join(benchmark.sources)}.")

@@ -10,6 +10,7 @@ from torch import nn
 
 from ghr.cli.errors import errors_table
 from ghr.files import explained
+from ghr.models.inputs import check_positive
 from ghr.paper import DeepSpec, GHRSpec, MinPlusSpec, Recipe, RGGSpec
 from ghr.paper.figures import draw_out_of_range
 from ghr.train import TrainConfig
@@ -39,6 +40,7 @@ class Demo:
 
     def run(self) -> None:
         """Train all three, test them, print the table and write the figure."""
+        check_positive("--t-low", self.t_low)
         data = RGGSpec(train_graphs=self.graphs, val_graphs=200, test_graphs=500)
         train = TrainConfig(epochs=self.epochs, batch_size=16, lr=3e-3, schedule="cosine", seed=self.seed)
         short = TrainConfig(epochs=-(-self.epochs // 2), batch_size=32, lr=1e-2, schedule="cosine", seed=self.seed)

@@ -37,10 +37,9 @@ class Eval:
         if not file.is_file():
             raise FileNotFoundError(f"{self.directory} is not a run directory: it has no config.json.")
         try:
-            config = json.loads(file.read_text())
+            recipe = Recipe.from_config(json.loads(file.read_text()))
         except ValueError as error:
-            raise ValueError(f"{file} is not JSON: {error}.") from error
-        recipe = Recipe.from_config(config)
+            raise ValueError(f"{file} does not describe a run: {error}") from error
         model = recipe.build()
         load_best(model, self.directory)
         counts: dict[str, Any] = {"steps": self.steps, "t_high": self.t_high, "t_low": self.t_low}

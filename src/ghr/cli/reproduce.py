@@ -13,7 +13,7 @@ import tyro
 from ghr.bench.threads import available_cores, threads
 from ghr.cli.table import table
 from ghr.paper.export import export_best
-from ghr.paper.item import Item, Place, report_files, write_report
+from ghr.paper.item import Item, Place, check_progress, report_files, write_report
 from ghr.paper.items import ITEMS
 from ghr.paper.row import Row
 from ghr.paper.runs import Run, State, runs_of, work_on
@@ -64,6 +64,10 @@ class Reproduce:
         if self.list:
             print(self._states(items, chosen))
             return
+        if self.export is not None and self.export.exists() and not self.export.is_dir():
+            raise ValueError(f"--export takes a folder, but {self.export} is a file.")
+        for item in items:
+            check_progress(item, self.out, len(runs_of(item.rows, self.runs, seeds=self.seeds)))
         if self.train:
             self._work(runs_of(chosen, self.runs, seeds=self.seeds))
         place = Place(self.runs, self.data, self.seeds)

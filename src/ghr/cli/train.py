@@ -53,6 +53,8 @@ class Train:
         """Train and print the errors."""
         recipe = self._recipe()
         out = self.out or Path("runs") / f"{self.task}-{self.model}-{self.seed}"
+        if out.is_file():
+            raise NotADirectoryError(f"--out takes a folder for the run, but {out} is a file.")
         _, result = recipe.run(out, self.data, quiet=self.quiet)
         in_range = recipe.data.in_range
         print(errors_table({out.name: result["metrics"]}, in_range))

@@ -50,7 +50,7 @@ class Coarsen(BaseTransform):
         edge_reduce: Reduce | Sequence[Reduce] | CoarseEdgeAttr | CentrePaths | None = None,
         levels: int = 1,
     ) -> None:
-        if not callable(partition):
+        if not callable(partition) or isinstance(partition, type):
             raise ValueError(f"The partition must be a callable (edge_index, num_nodes) -> labels; got {partition!r}.")
         if not isinstance(levels, int) or levels < 1:
             raise ValueError(f"Coarsen needs at least one coarse level; got levels={levels!r}.")

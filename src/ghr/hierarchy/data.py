@@ -171,7 +171,7 @@ def check_edges(edge_index: Tensor, num_nodes: int, name: str = "edge_index") ->
     """Raise a ValueError unless edges are two rows of nodes that exist."""
     if edge_index.dim() != 2 or edge_index.size(0) != 2 or edge_index.dtype != torch.long:
         raise ValueError(
-            f"{name} must be an integer tensor of shape (2, E); "
+            f"{name} must be an int64 tensor of shape (2, E); "
             f"got {edge_index.dtype} of shape {tuple(edge_index.shape)}."
         )
     if edge_index.numel():

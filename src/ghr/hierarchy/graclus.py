@@ -39,8 +39,10 @@ class Graclus:
     """
 
     def __init__(self, rounds: int = 1, mode: Mode = "min_degree", seed: int | None = 0) -> None:
-        if not isinstance(rounds, int) or rounds < 1:
-            raise ValueError(f"Graclus needs at least one round; got rounds={rounds!r}.")
+        if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
+            raise ValueError(f"rounds must be a whole number of at least 1; got {rounds!r}.")
+        if seed is not None and (not isinstance(seed, int) or seed < 0):
+            raise ValueError(f"seed must be a whole number of at least 0, or None; got {seed!r}.")
         if mode not in get_args(Mode):
             raise ValueError(f"Unknown Graclus mode {mode!r}; known modes are {', '.join(get_args(Mode))}.")
         self.rounds = rounds

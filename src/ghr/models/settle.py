@@ -1,5 +1,6 @@
 """When a recurrence has run long enough."""
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -9,6 +10,8 @@ from torch import Tensor
 
 from ghr.models.inputs import check_positive
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class Settled:
@@ -16,7 +19,8 @@ class Settled:
 
     A batch stops after the first step :math:`r` with
     :math:`\max |\hat y^{(r)} - \hat y^{(r-1)}| \leq \text{tolerance} \cdot \max |\hat y^{(r)}|`, that is when the last
-    of its graphs has settled.
+    of its graphs has settled. :class:`~ghr.MinPlusGHR` settles; :class:`~ghr.GHR` need not, and may get worse with
+    every step beyond those of its training, of which a warning is logged.
 
     Args:
         tolerance: Largest change that counts as none, relative to the largest prediction.
@@ -56,7 +60,15 @@ class Settled:
         for prediction in predictions:
             taken.append(prediction)
             if len(taken) > 1 and self.reached(taken[-2], taken[-1]):
-                break
+                return taken
+        if len(taken) > 1 and self.limit is None:
+            change = ((taken[-1] - taken[-2]).abs().max() / taken[-1].abs().max()).item()
+            logger.warning(
+                "Predictions have not settled within %d steps: the last one changed them by %.2g of their size. More "
+                "steps than in training need not help this model.",
+                len(taken),
+                change,
+            )
         return taken
 
 

@@ -55,9 +55,9 @@ def sort_edges(edge_index: Tensor, num_nodes: int, num_sources: int | None = Non
         num_sources: Number of nodes that edges leave, where these are others than those they arrive at.
     """
     source, target = edge_index.numpy()
-    start, order = segments.sort_by(target, num_nodes)
+    start, order = _sorted(target, num_nodes, "target")
     source, target = source[order], target[order]
-    out_start, out_edge = segments.sort_by(source, num_nodes if num_sources is None else num_sources)
+    out_start, out_edge = _sorted(source, num_nodes if num_sources is None else num_sources, "source")
     out_target = target[out_edge]
     chunks = chunk_count(num_nodes)
     parts, alone = np.arange(chunks + 1) * num_nodes // chunks, False
@@ -71,7 +71,14 @@ def sort_edges(edge_index: Tensor, num_nodes: int, num_sources: int | None = Non
 
 def sort_members(assignment: Tensor, num_clusters: int) -> Members:
     """Sort nodes by cluster, in linear time."""
-    return Members(*map(torch.from_numpy, segments.sort_by(assignment.numpy(), num_clusters)))
+    return Members(*map(torch.from_numpy, _sorted(assignment.numpy(), num_clusters, "cluster")))
+
+
+def _sorted(key: Array, count: int, name: str) -> tuple[Array, Array]:
+    """Sort by a key after seeing that it is in range: kernels look at what it points to without asking again."""
+    if key.size and not 0 <= key.min() <= key.max() < count:
+        raise ValueError(f"Every {name} must lie between 0 and {count - 1}; they run from {key.min()} to {key.max()}.")
+    return segments.sort_by(key, count)
 
 
 def as_array(tensor: Tensor) -> Array:

@@ -1,6 +1,7 @@
 """A table or figure of the paper, made again from runs: what it needs, and what is written of it."""
 
 import json
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -8,8 +9,9 @@ from typing import Any, Protocol
 import torch
 from matplotlib.figure import Figure
 
-from ghr.files import explained, replacing, write_text
+from ghr.files import explained, replacing
 from ghr.paper.row import Row
+from ghr.paper.runs import runs_of
 from ghr.train.provenance import machine, versions
 
 
@@ -72,25 +74,50 @@ def report_files(item: Item, out: str | Path) -> dict[str, Path]:
 
 
 def write_report(item: Item, place: Place, out: str | Path) -> list[Path]:
-    """Write Markdown, JSON and picture of an item; return the files."""
+    """Write Markdown, JSON and picture of an item, all of them or none; return the files.
+
+    A report that was made of more finished runs is not replaced: that is a ValueError.
+    """
+    finished = sum(run.result() is not None for run in runs_of(item.rows, place.runs, seeds=place.seeds))
+    files = report_files(item, out)
+    check_progress(item, out, finished)
     try:
         Path(out).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise explained("make the folder", out, error) from error
-    report, files = item.report(place), report_files(item, out)
-    written = []
+    report = item.report(place)
     text = [f"# {item.title}", f"`ghr reproduce {item.name}`"]
     if report.figure is not None:
-        with replacing(files["png"]) as temporary:
-            report.figure.savefig(temporary, dpi=130)
-        written.append(files["png"])
         text.append(f"![{item.title}]({files['png'].name})")
     record = {
         "item": item.name,
+        "finished_runs": finished,
         **report.record,
         "versions": versions(),
         "machine": machine(torch.device("cpu")),
     }
-    write_text(files["json"], json.dumps(record, indent=1) + "\n")
-    write_text(files["md"], "\n\n".join([*text, report.text.strip()]) + "\n")  # last: it says that the report is there
-    return [files["md"], files["json"], *written]
+    with ExitStack() as stack:  # what is entered first is renamed last: the Markdown says that the report is there
+        temporary = {suffix: stack.enter_context(replacing(file)) for suffix, file in _made(files, report).items()}
+        temporary["md"].write_text("\n\n".join([*text, report.text.strip()]) + "\n")
+        temporary["json"].write_text(json.dumps(record, indent=1) + "\n")
+        if report.figure is not None:
+            report.figure.savefig(temporary["png"], dpi=130)
+    return [*_made(files, report).values()]
+
+
+def _made(files: dict[str, Path], report: Report) -> dict[str, Path]:
+    return {suffix: file for suffix, file in files.items() if suffix != "png" or report.figure is not None}
+
+
+def check_progress(item: Item, out: str | Path, finished: int) -> None:
+    """Raise a ValueError if the report of an item was made of more finished runs than those given."""
+    file = report_files(item, out)["json"]
+    try:
+        before = json.loads(file.read_text())["finished_runs"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return
+    if isinstance(before, int) and before > finished:
+        raise ValueError(
+            f"{file} was made of {before} finished runs, but here are {finished}; give another folder with --out, or "
+            "delete that report."
+        )

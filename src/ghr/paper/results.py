@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean, pstdev
+from statistics import fmean, stdev
 from typing import Any
 
 from ghr.paper.row import AS_TRAINED, Counts, Row
@@ -18,7 +18,7 @@ class Spread:
 
     Args:
         mean: Their mean.
-        std: Their standard deviation (of the population); ``None`` for a single seed, which says nothing of it.
+        std: Their sample standard deviation; ``None`` for a single seed, which says nothing of it.
     """
 
     mean: float
@@ -29,7 +29,7 @@ class Spread:
         """Return mean and deviation; ``None`` of no values."""
         if not values:
             return None
-        return cls(fmean(values), pstdev(values) if len(values) > 1 else None)
+        return cls(fmean(values), stdev(values) if len(values) > 1 else None)
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,8 @@ class TrainConfig:
         _check_integer("batch_size", self.batch_size, least=1)
         _check_integer("plateau_patience", self.plateau_patience, least=0)
         _check_integer("seed", self.seed, least=0)
+        if self.seed >= 2**63:
+            raise ValueError(f"seed must be below 2**63, but is {self.seed}.")
         if self.patience is not None:
             _check_integer("patience", self.patience, least=1, also=" or None, which never stops early")
         _check_choice("optimizer", self.optimizer, get_args(OptimizerName))

@@ -27,6 +27,8 @@ class DiscountedLoss(nn.Module):
 
     def __init__(self, criterion: nn.Module, gamma: float = 1.0, log10: bool = False) -> None:
         super().__init__()
+        if not callable(criterion) or isinstance(criterion, type):
+            raise ValueError(f"The criterion must be a loss such as nn.MSELoss(), but is {criterion!r}.")
         if not 0.0 < gamma <= 1.0:
             raise ValueError(f"gamma must lie in (0, 1], where 1 weighs all steps alike, but is {gamma}.")
         self.criterion = criterion

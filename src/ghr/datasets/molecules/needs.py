@@ -18,5 +18,5 @@ def need(module: str) -> ModuleType:
     except ImportError as error:
         package = module.partition(".")[0]
         raise ImportError(
-            f'Molecules need {package}, which cannot be imported ({error}); install it with: pip install "ghr[chem]".'
+            f"Molecules need {package}, which cannot be imported ({error}); install it with: pip install {package}."
         ) from error

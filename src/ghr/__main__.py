@@ -1,0 +1,5 @@
+"""``python -m ghr`` is ``ghr``."""
+
+from ghr.cli import main
+
+main()
