@@ -37,7 +37,7 @@ class ECHOChem(SourcedDataset):
 
     ``source="hub"`` is the published benchmark, labelled by density functional theory.
 
-    ``source="generate"`` needs ``pip install "ghr[chem]"``. **Its labels are GFN2-xTB, not DFT**, a semi-empirical
+    ``source="generate"`` needs ``pip install rdkit tblite``. **Its labels are GFN2-xTB, not DFT**, a semi-empirical
     method, and its molecules are others; features and tasks are alike, but errors cannot be compared with published
     ones. Molecules come from a file of SMILES that you have, or are random chains of common fragments. Each gets one
     ETKDG conformation, is relaxed by at most 500 steps of MMFF94 (UFF where that has no parameters), which larger ones

@@ -34,7 +34,7 @@ class PeptidesStruct(SourcedDataset):
     ``source="hub"`` is the benchmark of LRGB: 15,535 peptides, 10,873 / 2,331 / 2,331 in the splits. They are
     published as pickles in a zip file and read without unpickling anything but tensors.
 
-    ``source="generate"`` needs ``pip install "ghr[chem]"`` and computes features, conformations and targets by RDKit:
+    ``source="generate"`` needs ``pip install rdkit`` and computes features, conformations and targets by RDKit:
     for a file of SMILES that you have (about 3 s of CPU time per published peptide on average, and more than linear in
     its size), or for random sequences of natural amino acids otherwise. **Errors on a rebuilt set cannot be compared
     with published ones**: where the published positions came from is unknown, and ours are one ETKDG conformation
