@@ -13,7 +13,7 @@ from ghr.train import evaluate
 MODELS = {
     "rgg-sssp-small-cap5": (GHR, "small", 5, ("min", "mean"), 0.02),
     "rgg-sssp-small-cap8": (GHR, "small", 8, ("min", "mean"), 0.05),
-    "rgg-sssp-large-reduced": (GHR, "large", 20, ("min", "mean"), 0.3),
+    "rgg-sssp-large": (GHR, "large", 20, ("min", "mean"), 0.1),
     "rgg-sssp-min-plus": (MinPlusGHR, "small", 5, CentrePaths(), 0.001),
 }
 
