@@ -279,6 +279,10 @@ def test_what_does_not_fit_gets_a_sentence():
     with pytest.raises(ValueError, match=r"coarsen the graph with Coarsen\(\.\.\., CentrePaths\(\)\)"):
         model(data)
     data = graph()
+    data.x = 5 * data.x
+    with pytest.raises(ValueError, match="reads marks between 0 and 1; x runs from 0 to 5"):
+        model(data)
+    data = graph()
     data.edge_attr = -data.edge_attr
     with pytest.raises(ValueError, match="cannot be negative; level 0 has one of -"):
         model(data)

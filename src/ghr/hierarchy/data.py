@@ -143,6 +143,11 @@ def _finest(data: Data) -> Level:
     return Level(edge_index, edge_attr, num_nodes, batch)
 
 
+def at_hand(value: Tensor) -> bool:
+    """Whether values may be looked at: on a GPU that would stall the device, in compiled code break the graph."""
+    return value.device.type == "cpu" and not torch.compiler.is_compiling()
+
+
 def check_graph(data: Data) -> tuple[Level, ...]:
     """Return the levels of a graph, or raise a ValueError that says what is wrong with it.
 

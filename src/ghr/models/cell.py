@@ -1,9 +1,8 @@
 """The weights of one level of the hierarchy."""
 
-import torch
 from torch import Tensor, nn
 
-from ghr.hierarchy import Level
+from ghr.hierarchy.data import Level, at_hand
 from ghr.models.inputs import check_dtype, check_positive
 from ghr.models.state import INITIAL_STATES
 from ghr.nn.conv import Conv, ConvLike, Edges, edge_encoder, make_conv
@@ -54,9 +53,7 @@ def all_alike(edge_attr: Tensor) -> bool:
 
     Never where a gradient is asked for: that of every edge is its own, even where the features are the same.
     """
-    if torch.compiler.is_compiling() or edge_attr.device.type != "cpu" or edge_attr.size(0) == 0:
-        return False
-    if edge_attr.requires_grad:
+    if not at_hand(edge_attr) or edge_attr.requires_grad or edge_attr.size(0) == 0:
         return False
     return bool((edge_attr == edge_attr[:1]).all())
 

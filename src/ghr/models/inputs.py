@@ -4,15 +4,12 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from ghr.hierarchy.data import check_graph
+from ghr.hierarchy.data import at_hand, check_graph
 
 
 def check_input(data: Data, in_channels: int, model: nn.Module) -> None:
-    """Raise a ValueError that says what is wrong with a batch: its graph, or the width or type of its features.
-
-    Values are looked at on the CPU only: on a GPU that would stall the device, and in compiled code break the graph.
-    """
-    if not torch.compiler.is_compiling() and data.edge_index is not None and data.edge_index.device.type == "cpu":
+    """Raise a ValueError that says what is wrong with a batch: its graph, or the width or type of its features."""
+    if data.edge_index is not None and at_hand(data.edge_index):
         check_graph(data)
     if data.x is None or data.x.dim() != 2 or data.x.size(1) != in_channels:
         shape = None if data.x is None else tuple(data.x.shape)

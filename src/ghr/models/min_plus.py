@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from ghr.hierarchy.data import Level, num_graphs_of
+from ghr.hierarchy.data import Level, at_hand, num_graphs_of
 from ghr.models.cell import all_alike
 from ghr.models.inputs import check_dtype, check_input, check_positive
 from ghr.models.pretrained import load_pretrained
@@ -189,6 +189,7 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         check_input(data, self.in_channels, self)
         levels = self._levels(data)
         assert data.x is not None
+        self._check_marks(data.x)
         lengths = [self._lengths(level, k, data.x) for k, level in enumerate(levels)]
         cap = self._caps(levels[0], lengths[0], num_graphs_of(data))
         caps = tuple(cap.index_select(0, level.batch) for level in levels)
@@ -214,9 +215,16 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
             learned: Tensor = self.length(level.edge_attr)
             return learned.squeeze(1)
         length = level.edge_attr.squeeze(1)
-        if not torch.compiler.is_compiling() and length.device.type == "cpu" and length.numel() and length.min() < 0:
-            raise ValueError(f"The length of an edge cannot be negative; level {k} has one of {float(length.min()):g}.")
+        if at_hand(length) and length.numel() and length.min() < 0:
+            raise ValueError(f"The length of an edge cannot be negative; level {k} has one of {length.min().item():g}.")
         return length
+
+    @staticmethod
+    def _check_marks(x: Tensor) -> None:
+        if at_hand(x):
+            low, high = (value.item() for value in torch.aminmax(x))
+            if low < 0 or high > 1:
+                raise ValueError(f"MinPlusGHR reads marks between 0 and 1; x runs from {low:g} to {high:g}.")
 
     def _caps(self, level: Level, length: Tensor, num_graphs: int) -> Tensor:
         """Return the number of nodes times the largest cost of an edge in any channel, for every graph."""

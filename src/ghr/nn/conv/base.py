@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-import torch
 from torch import Tensor, nn
 
-from ghr.hierarchy.data import check_edges
+from ghr.hierarchy.data import at_hand, check_edges
 from ghr.nn.reset import reset_children
 from ghr.ops import Neighbours
 
@@ -88,7 +87,7 @@ class Conv(nn.Module):
         if self.edge_dim is not None and (edge_attr is None or edge_attr.size(-1) != self.edge_dim):
             got = None if edge_attr is None else tuple(edge_attr.shape)
             raise ValueError(f"{self} needs edge features with {self.edge_dim} columns; got {got}.")
-        if x.device.type == "cpu" and not torch.compiler.is_compiling():
+        if at_hand(x):
             check_edges(edge_index, x.size(0))
         return self.propagate(x, self.prepare(edge_index, edge_attr, x.size(0)))[0]
 
