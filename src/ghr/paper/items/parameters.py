@@ -62,6 +62,7 @@ def _draw(gathered: list[RowResults]) -> Figure:
                 axes.errorbar(each.parameters, value.mean, value.std, fmt="o", color=colours[place], capsize=3)
                 axes.annotate(str(place + 1), (each.parameters, value.mean), (5, 4), textcoords="offset points")
         axes.set(xscale="log", title=title, xlabel="parameters")
+        axes.margins(x=0.12)
         axes.set_ylim(bottom=0)
         axes.grid(alpha=0.3)
     both[0].set_ylabel("mean absolute error (hops)")
