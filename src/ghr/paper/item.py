@@ -74,7 +74,7 @@ def report_files(item: Item, out: str | Path) -> dict[str, Path]:
 
 
 def write_report(item: Item, place: Place, out: str | Path) -> list[Path]:
-    """Write Markdown, JSON and picture of an item, all of them or none; return the files.
+    """Write Markdown, JSON and picture of an item, none in its place before all are written; return the files.
 
     A report that was made of more finished runs is not replaced: that is a ValueError.
     """
@@ -98,8 +98,8 @@ def write_report(item: Item, place: Place, out: str | Path) -> list[Path]:
     }
     with ExitStack() as stack:  # what is entered first is renamed last: the Markdown says that the report is there
         temporary = {suffix: stack.enter_context(replacing(file)) for suffix, file in _made(files, report).items()}
-        temporary["md"].write_text("\n\n".join([*text, report.text.strip()]) + "\n")
-        temporary["json"].write_text(json.dumps(record, indent=1) + "\n")
+        temporary["md"].write_text("\n\n".join([*text, report.text.strip()]) + "\n", encoding="utf-8")
+        temporary["json"].write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         if report.figure is not None:
             report.figure.savefig(temporary["png"], dpi=130)
     return [*_made(files, report).values()]
@@ -113,7 +113,7 @@ def check_progress(item: Item, out: str | Path, finished: int) -> None:
     """Raise a ValueError if the report of an item was made of more finished runs than those given."""
     file = report_files(item, out)["json"]
     try:
-        before = json.loads(file.read_text())["finished_runs"]
+        before = json.loads(file.read_text(encoding="utf-8"))["finished_runs"]
     except (OSError, ValueError, KeyError, TypeError):
         return
     if isinstance(before, int) and before > finished:
