@@ -25,7 +25,9 @@ def test_numbers_stand_in_the_rows_they_belong_to(tmp_path):
     assert ghr["t_low=4"][-3:] == ["3", budget, "3 epochs, 0 min"]
     assert cells(five, "GPS")[0][2:7] == ["-"] * 5
     assert cells(five, "GPS")[0][-3] == "not run"
+    assert cells(five, "(nodes")[0][3:6] == ["2", "2", "2"]
     assert all(row[-3] == "not run" for row in cells(eight, "GHR"))
+    assert cells(eight, "(nodes")[0][3:6] == ["-"] * 3
     left, right = report.figure.axes
     curves = {line.get_label(): line.get_ydata() for line in left.lines}
     assert curves["GHR-GatedGINE"][-1] == 0.9
