@@ -7,7 +7,7 @@ from torch_geometric.data import Batch, Data, InMemoryDataset
 from torch_geometric.loader import DataLoader
 
 from ghr import Coarsen, Graclus, HierarchicalData
-from ghr.hierarchy.data import check_graph
+from ghr.hierarchy.data import at_hand, check_graph
 from ghr.testing import assert_quotient, random_graph
 
 FIELDS = ("edge_index", "edge_attr", "assignment")
@@ -97,3 +97,10 @@ def test_a_batch_vector_of_the_wrong_length_is_refused():
     data = Data(x=torch.ones(3, 1), edge_index=torch.empty(2, 0, dtype=torch.long), batch=torch.zeros(2).long())
     with pytest.raises(ValueError, match=r"batch has the shape \(2,\) for 3 nodes"):
         check_graph(data)
+
+
+def test_values_are_looked_at_only_where_they_are_at_hand(monkeypatch):
+    assert at_hand(torch.ones(1))
+    assert not at_hand(torch.ones(1, device="meta"))
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    assert not at_hand(torch.ones(1))

@@ -5,8 +5,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ghr.ops.chunks import chunk_count
 from ghr.ops.kernels import min_plus as kernels
-from ghr.ops.kernels.types import chunk_count
 from ghr.ops.neighbours import Neighbours, as_array
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ghr.ops.chunks import PART, chunk_count
 from ghr.ops.kernels import segments
-from ghr.ops.kernels.types import PART, Array, chunk_count
+from ghr.ops.kernels.types import Array
 
 
 class Neighbours(NamedTuple):

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from ghr.ops.aggregate import aggregate_sum
+from ghr.ops.chunks import chunk_count
 from ghr.ops.kernels import segments
-from ghr.ops.kernels.types import chunk_count
 from ghr.ops.neighbours import Members, as_array
 
 Pool = Literal["max", "sum", "mean"]
