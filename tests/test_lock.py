@@ -4,12 +4,12 @@ import signal
 
 import pytest
 
-from ghr.lock import held, is_held
+from ghr.lock import hold, is_held
 
 
 def hold(path, ready, done):
     """Hold a lock in a process of its own until told to stop."""
-    with held(path) as mine:
+    with hold(path) as mine:
         ready.put(mine)
         done.wait(30)
 
@@ -30,12 +30,12 @@ def test_only_one_process_holds_it_and_it_is_given_back(tmp_path, holder):
     process, done = holder
     path = tmp_path / "lock"
     assert is_held(path)
-    with held(path) as mine:
+    with hold(path) as mine:
         assert not mine
     done.set()
     process.join()
     assert not is_held(path)
-    with held(path) as mine:
+    with hold(path) as mine:
         assert mine
 
 
@@ -43,13 +43,13 @@ def test_a_killed_process_holds_nothing(tmp_path, holder):
     process, _ = holder
     os.kill(process.pid, signal.SIGKILL)
     process.join()
-    with held(tmp_path / "lock") as mine:
+    with hold(tmp_path / "lock") as mine:
         assert mine
 
 
 def test_it_is_given_back_after_an_error(tmp_path):
     def fail():
-        with held(tmp_path / "lock"):
+        with hold(tmp_path / "lock"):
             raise RuntimeError("inside")
 
     with pytest.raises(RuntimeError, match="inside"):
@@ -63,7 +63,7 @@ def test_somebody_who_asks_for_an_instant_does_not_turn_a_worker_away(tmp_path, 
 
     answers = iter([False, False, True])
     monkeypatch.setattr(ghr.lock, "_try", lambda handle, path: next(answers))
-    with held(tmp_path / "lock") as mine:
+    with hold(tmp_path / "lock") as mine:
         assert mine
 
 
@@ -76,5 +76,5 @@ def test_asking_leaves_it_free_and_makes_no_file(tmp_path):
 
 
 def test_a_folder_that_is_not_there_is_a_sentence(tmp_path):
-    with pytest.raises(OSError, match="Could not open the lock file"), held(tmp_path / "no" / "lock"):
+    with pytest.raises(OSError, match="Could not open the lock file"), hold(tmp_path / "no" / "lock"):
         pass

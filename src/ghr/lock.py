@@ -15,7 +15,7 @@ _PATIENCE = 1.0  # seconds; somebody who only asks whether a lock is held holds 
 
 
 @contextmanager
-def held(path: str | os.PathLike[str]) -> Iterator[bool]:
+def hold(path: str | os.PathLike[str]) -> Iterator[bool]:
     """Hold the lock file at ``path`` for the time of the block; yield whether it could be had.
 
     The file stays when the lock is given back: removing it would let two processes hold locks of the same name. A

@@ -3,7 +3,7 @@ import torch
 
 from ghr.bench import compare, select
 from ghr.bench.measure import Usage
-from ghr.bench.threads import threads
+from ghr.threads import use_threads
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_works_take_turns():
 
 
 def test_repeats_of_what_takes_long_are_limited():
-    with threads(1):
+    with use_threads(1):
         assert compare.compare(select(["D"])[0].quick(), repeats=4)["repeats"] == 2
 
 

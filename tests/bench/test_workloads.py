@@ -3,7 +3,7 @@ import pytest
 from ghr.bench import WORKLOADS, select
 from ghr.bench.compare import compare
 from ghr.bench.targets import NO_TARGETS
-from ghr.bench.threads import threads
+from ghr.threads import use_threads
 
 
 def test_names_select_and_keep_the_order():
@@ -26,7 +26,7 @@ def test_every_workload_but_its_shrunk_version_has_a_target():
 
 @pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.title)
 def test_ours_and_plain_agree(workload):
-    with threads(1):
+    with use_threads(1):
         row = compare(workload.quick(), repeats=1)
     assert set(row["seconds"]) == set(workload.implementations)
     expected = {"output", "gradient"} if getattr(workload, "train", False) else {"output"}

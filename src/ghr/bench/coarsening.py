@@ -69,17 +69,18 @@ class Coarsening:
 def plain_coarsen(data: Data, rounds: int = 3, seed: int = 0) -> HierarchicalData:
     """Coarsen as :class:`~ghr.Graclus` and :class:`~ghr.Coarsen` do, with Python loops and PyTorch's own functions.
 
-    Visits the nodes in the same random order, so that the outcome is the same.
+    Visits the nodes in the same order, so that the outcome is the same.
     """
     (fine,), attr = levels_of(data), data.edge_attr
     assert attr is not None
     edges, size = fine.edge_index, fine.num_nodes
     assignment = torch.arange(size)
-    generator = np.random.default_rng(seed)
+    order = np.random.default_rng(seed).permutation(size).tolist()
     for _ in range(rounds):
         edges = to_undirected(remove_self_loops(edges)[0], num_nodes=size)
-        label, size = _match(edges, size, generator)
+        label, size = _match(edges, size, order)
         assignment, edges = label[assignment], label[edges]
+        order = list(dict.fromkeys(label[torch.tensor(order)].flip(0).tolist()))
     coarse, became = _quotient(assignment[fine.edge_index], size)
     crossing = became >= 0
     index = became[crossing].unsqueeze(1).expand(-1, attr.size(1))
@@ -90,11 +91,10 @@ def plain_coarsen(data: Data, rounds: int = 3, seed: int = 0) -> HierarchicalDat
     return result
 
 
-def _match(edges: Tensor, size: int, generator: np.random.Generator) -> tuple[Tensor, int]:
+def _match(edges: Tensor, size: int, order: list[int]) -> tuple[Tensor, int]:
     neighbours: list[list[int]] = [[] for _ in range(size)]
     for u, v in edges.T.tolist():
         neighbours[u].append(v)
-    order = generator.permutation(size).tolist()
     rank = {node: position for position, node in enumerate(order)}
     partner: dict[int, int] = {}
     for u in order:

@@ -11,9 +11,9 @@ from typing import Any
 
 from ghr.bench.floor import product_flops
 from ghr.bench.measure import Usage, in_fresh_process
-from ghr.bench.recurrence import Recurrence
-from ghr.bench.threads import threads
+from ghr.bench.model_work import ModelWork
 from ghr.bench.workloads import Workload
+from ghr.threads import use_threads
 
 
 def compare(workload: Workload, repeats: int) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def compare(workload: Workload, repeats: int) -> dict[str, Any]:
         "speedup": medians["plain"] / medians["ghr"] if "plain" in medians else None,
         "errors": workload.errors(works, results) if "plain" in results else {},
     }
-    if isinstance(workload, Recurrence):
+    if isinstance(workload, ModelWork):
         record["product_flops"] = product_flops(workload, data)
     return record
 
@@ -57,7 +57,7 @@ def interleave(works: dict[str, Callable[[], Any]], repeats: int) -> tuple[dict[
     return seconds, results
 
 
-def compare_memory(workload: Recurrence, *, count: int, quick: bool) -> dict[str, Any]:
+def compare_memory(workload: ModelWork, *, count: int, quick: bool) -> dict[str, Any]:
     """Measure the memory of both implementations, each in a process of its own."""
     usage = {name: in_fresh_process(workload.name, name, count=count, quick=quick) for name in ("ghr", "plain")}
     ours, plain = usage["ghr"], usage["plain"]
@@ -68,14 +68,14 @@ def compare_memory(workload: Recurrence, *, count: int, quick: bool) -> dict[str
     }
 
 
-def scaling(workload: Recurrence, repeats: int) -> dict[str, Any]:
+def scaling(workload: ModelWork, repeats: int) -> dict[str, Any]:
     """Time our implementation on one thread and on two, in turns."""
     _warm_up(workload)
     work = workload.prepare("ghr", workload.load())
 
     def on(count: int) -> Callable[[], None]:
         def run() -> None:
-            with threads(count):
+            with use_threads(count):
                 work()
 
         return run
@@ -84,7 +84,7 @@ def scaling(workload: Recurrence, repeats: int) -> dict[str, Any]:
     return {"name": workload.name, "seconds": seconds, "speedup": median(seconds["1"]) / median(seconds["2"])}
 
 
-def cold_start(workload: Recurrence, *, count: int, quick: bool) -> dict[str, Any]:
+def cold_start(workload: ModelWork, *, count: int, quick: bool) -> dict[str, Any]:
     """Time our first call in a new process: with no compiled code on disk, and again with it."""
     with TemporaryDirectory() as folder:
         environment = {"NUMBA_CACHE_DIR": str(Path(folder))}

@@ -6,12 +6,12 @@ from statistics import median
 import torch
 from torch_geometric.data import Data
 
-from ghr.bench.recurrence import Recurrence
+from ghr.bench.model_work import ModelWork
 from ghr.hierarchy.data import levels_of
 from ghr.nn.swiglu import SwiGLU
 
 
-def product_flops(workload: Recurrence, data: Data) -> int:
+def product_flops(workload: ModelWork, data: Data) -> int:
     r"""Count the floating-point operations of all matrix products, each as seldom as the equations allow.
 
     Encoders count once, :math:`W_L''` on the clusters once per high-level step, the readout once per prediction, and

@@ -18,9 +18,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ghr.bench.recurrence import Recurrence
-from ghr.bench.threads import available_cores, threads
+from ghr.bench.model_work import ModelWork
 from ghr.bench.workloads import Workload, select
+from ghr.threads import available_cores, use_threads
 
 
 @dataclass(frozen=True)
@@ -148,11 +148,11 @@ def main(arguments: list[str] | None = None) -> None:
             parser.error(f"--{name} must be at least 1; got {value}")
     workload = select([given.workload])[0]
     workload = workload.quick() if given.quick else workload
-    if given.nodes is not None and isinstance(workload, Recurrence):
+    if given.nodes is not None and isinstance(workload, ModelWork):
         workload = workload.sized(given.nodes)
-    if given.loops is not None and isinstance(workload, Recurrence):
+    if given.loops is not None and isinstance(workload, ModelWork):
         workload = workload.looped(*given.loops)
-    with threads(given.threads):
+    with use_threads(given.threads):
         print(json.dumps(asdict(measure(workload, given.implementation, given.runs))))
 
 

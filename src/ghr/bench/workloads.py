@@ -5,10 +5,10 @@ from typing import Any, TypeAlias
 
 from ghr.bench.coarsening import Coarsening
 from ghr.bench.graphs import GeometricGraphs, Lattices
-from ghr.bench.recurrence import Recurrence
+from ghr.bench.model_work import ModelWork
 from ghr.bench.targets import Targets
 
-Workload: TypeAlias = Recurrence | Coarsening
+Workload: TypeAlias = ModelWork | Coarsening
 
 _SHORTEST_PATHS: dict[str, Any] = {
     "in_channels": 1,
@@ -36,35 +36,35 @@ _LATTICE: dict[str, Any] = {
 }
 
 WORKLOADS: tuple[Workload, ...] = (
-    Recurrence(
+    ModelWork(
         "A",
         "training step, 32 graphs of 325 nodes",
         GeometricGraphs(32, 325),
         _SHORTEST_PATHS,
         targets=Targets(speedup=5, memory=0.10),
     ),
-    Recurrence(
+    ModelWork(
         "Aw",
         "the same with edge weights",
         GeometricGraphs(32, 325, weighted=True),
         _SHORTEST_PATHS,
         targets=Targets(speedup=4, memory=0.12),
     ),
-    Recurrence(
+    ModelWork(
         "B",
         "training step, 128 graphs of 325 nodes",
         GeometricGraphs(128, 325),
         _SHORTEST_PATHS,
         targets=Targets(speedup=5, memory=0.10),
     ),
-    Recurrence(
+    ModelWork(
         "C",
         "training step, GatedGCN on 8 lattices of 16 x 16",
         Lattices(8, 16),
         _LATTICE,
         targets=Targets(speedup=1.75, memory=0.40),
     ),
-    Recurrence(
+    ModelWork(
         "D",
         "inference, one graph of 1,000,000 nodes",
         GeometricGraphs(1, 1_000_000),

@@ -13,12 +13,12 @@ import tyro
 from ghr.bench import select
 from ghr.bench.compare import cold_start, compare, compare_memory, growth, scaling
 from ghr.bench.floor import product_speed
-from ghr.bench.recurrence import Recurrence
+from ghr.bench.model_work import ModelWork
 from ghr.bench.report import tables, targets_met
-from ghr.bench.threads import available_cores, threads
 from ghr.bench.workloads import Workload
 from ghr.cli.table import table
 from ghr.files import write_text
+from ghr.threads import available_cores, use_threads
 from ghr.train.provenance import machine, versions
 
 logger = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ class Bench:
         """Measure, print, and write."""
         chosen = self._chosen()
         count = self.threads or available_cores()
-        with threads(count):
+        with use_threads(count):
             record = self._measure(chosen, count)
         for title, header, rows in tables(record):
             print(f"{title}\n{table(header, rows)}\n")
@@ -83,14 +83,14 @@ class Bench:
             raise IsADirectoryError(f"--out takes a JSON file, but {self.out} is a folder.")
         if self.out is not None and not self.out.parent.is_dir():
             raise FileNotFoundError(f"The folder {self.out.parent} for the JSON file does not exist.")
-        models = [workload for workload in chosen if isinstance(workload, Recurrence)]
+        models = [workload for workload in chosen if isinstance(workload, ModelWork)]
         if (self.scaling or self.cold or self.floor) and not models:
             raise ValueError("--floor, --scaling and --cold are about models; none of the workloads chosen has one.")
         return [workload.quick() for workload in chosen] if self.quick else chosen
 
     def _measure(self, chosen: list[Workload], count: int) -> dict[str, Any]:
         repeats = min(self.repeats, 2) if self.quick else self.repeats
-        models = [workload for workload in chosen if isinstance(workload, Recurrence)]
+        models = [workload for workload in chosen if isinstance(workload, ModelWork)]
         record: dict[str, Any] = {
             "workloads": [],
             "repeats": repeats,
@@ -104,9 +104,9 @@ class Bench:
         for workload in chosen:
             logger.info("%s: %s", workload.name, workload.title)
             row = compare(workload, repeats)
-            if self.memory and isinstance(workload, Recurrence):
+            if self.memory and isinstance(workload, ModelWork):
                 row["memory"] = compare_memory(workload, count=count, quick=self.quick)
-            if self.floor and isinstance(workload, Recurrence):
+            if self.floor and isinstance(workload, ModelWork):
                 row["floor_ratio"] = row["median"]["ghr"] * record["product_speed"] / row["product_flops"]
             row["met"] = targets_met(row)
             record["workloads"].append(row)

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from ghr.bench import select
-from ghr.bench.recurrence import relative
+from ghr.bench.model_work import relative
 from ghr.testing.plain import PlainGHR
 
 

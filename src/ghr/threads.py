@@ -1,4 +1,4 @@
-"""How many threads the measured code may use."""
+"""How many threads a computation may use."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ def available_cores() -> int:
 
 
 @contextmanager
-def threads(count: int) -> Iterator[None]:
+def use_threads(count: int) -> Iterator[None]:
     """Run PyTorch and numba on so many threads; numba on no more than it was started with."""
     before = torch.get_num_threads(), numba.get_num_threads()
     torch.set_num_threads(count)

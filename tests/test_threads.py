@@ -2,12 +2,12 @@ import numba
 import pytest
 import torch
 
-from ghr.bench.threads import available_cores, threads
+from ghr.threads import available_cores, use_threads
 
 
 def test_threads_are_set_and_set_back():
     before = torch.get_num_threads(), numba.get_num_threads()
-    with threads(1):
+    with use_threads(1):
         assert (torch.get_num_threads(), numba.get_num_threads()) == (1, 1)
     assert (torch.get_num_threads(), numba.get_num_threads()) == before
 
@@ -17,7 +17,7 @@ def test_threads_are_set_back_after_an_error_and_numba_takes_what_it_can():
     seen = []
 
     def fail():
-        with threads(1000):
+        with use_threads(1000):
             seen.append(numba.get_num_threads())
             raise RuntimeError
 

@@ -17,7 +17,7 @@ from ghr.train.loss import DiscountedLoss
 
 
 @dataclass(frozen=True)
-class Recurrence:
+class ModelWork:
     """A training step (forward rollout, loss and backward pass, no optimiser), or inference without gradients.
 
     Args:
@@ -39,17 +39,17 @@ class Recurrence:
     max_repeats: int | None = None
     implementations: tuple[str, ...] = ("ghr", "plain")
 
-    def quick(self) -> "Recurrence":
+    def quick(self) -> "ModelWork":
         """Return the same on tiny graphs, where the targets mean nothing."""
         options = {**self.options, "hidden_channels": min(self.options["hidden_channels"], 16)}
         title = f"{self.title}, shrunk"
         return replace(self, title=title, graphs=self.graphs.quick(), options=options, targets=NO_TARGETS)
 
-    def sized(self, nodes: int) -> "Recurrence":
+    def sized(self, nodes: int) -> "ModelWork":
         """Return the same on one geometric graph of another size."""
         return replace(self, graphs=GeometricGraphs(1, nodes))
 
-    def looped(self, steps: int, t_high: int, t_low: int) -> "Recurrence":
+    def looped(self, steps: int, t_high: int, t_low: int) -> "ModelWork":
         """Return the same with other numbers of steps."""
         return replace(self, options={**self.options, "steps": steps, "t_high": t_high, "t_low": t_low})
 
