@@ -1,17 +1,21 @@
 import os
+from collections import Counter
 
 import pytest
 from test_cli import run
 
-from ghr.datasets import download
+from ghr.cli import data
+from ghr.datasets import CityNetworks
+from ghr.datasets.storage import download
+from ghr.testing.benchmarks import write_city
 
 
 def test_prints_the_statistics_beside_the_published_ones_and_draws_the_sheet(capsys, tmp_path):
     out = tmp_path / "new"
-    code, printed, err = run(capsys, "data", "lrim-16-hard", "--graphs", "20", "--out", str(out), "--quiet")
+    code, printed, err = run(capsys, "data", "lrim-16-hard", "--graphs", "16", "--out", str(out), "--quiet")
     assert code == 0, err
     lines = {line.split("  ")[0]: line.split() for line in printed.splitlines() if line}
-    assert lines["targets in J"][-4:] == ["train", "val", "test", "published"]
+    assert lines["targets: local energy"][-4:] == ["train", "val", "test", "published"]
     assert lines["graphs"][1:4] == ["16", "2", "2"]
     assert lines["diameter"][1:] == ["16", "16", "16", "16", "[S]"]
     assert lines["target std"][-2:] == ["4.66", "[V]"]
@@ -21,23 +25,54 @@ def test_prints_the_statistics_beside_the_published_ones_and_draws_the_sheet(cap
 
 
 def test_a_second_time_nothing_is_generated(capsys, tmp_path):
-    arguments = ["data", "echo-diam", "--graphs", "21", "--out", str(tmp_path)]
+    arguments = ["data", "echo-diam", "--graphs", "15", "--out", str(tmp_path)]
     code, first, err = run(capsys, *arguments)
     assert (code, "Generating" in err) == (0, True)
     code, second, err = run(capsys, *arguments)
     assert (code, "Generating" in err) == (0, False)
     assert first.splitlines()[1:] == second.splitlines()[1:]
     assert "nearly" in second.lower()
+    assert "targets: diameter, hops" in second
+
+
+def test_a_city_is_described_by_its_classes(capsys, tmp_path):
+    write_city(tmp_path, "la")
+    code, printed, err = run(capsys, "data", "city-la", "--out", str(tmp_path), "--quiet")
+    assert code == 0, err
+    lines = {line.split("  ")[0]: line.split() for line in printed.splitlines() if line}
+    assert lines["targets"][1:4] == ["6", "6", "48"]
+    assert lines["nodes"][-2:] == ["240587", "[S]"]
+    share = [100 * max(Counter(split).values()) / len(split) for split in city_classes(tmp_path)]
+    cells = lines["accuracy of the most frequent class, %"][-4:-1]
+    assert list(map(float, cells)) == pytest.approx(share, abs=1e-3)
+    assert "target mean" not in lines
+    assert "It is the published set" in printed
+    assert (tmp_path / "city-la-hub.png").exists()
+
+
+def city_classes(root):
+    data = CityNetworks(root, "la")[0]
+    return [data.y[data[f"{split}_mask"]].tolist() for split in ("train", "val", "test")]
+
+
+def test_graphs_too_large_to_be_placed_are_not_drawn(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(data, "MOST_PLACED", 50)
+    write_city(tmp_path, "la")
+    code, printed, err = run(capsys, "data", "city-la", "--out", str(tmp_path), "--quiet")
+    assert code == 0, err
+    assert "Sheet" not in printed
+    assert not list(tmp_path.glob("*.png"))
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["data", "lrim-17-hard"], "lrim-16-hard"),
-        (["data", "rgg-sssp-small", "--source", "hub"], "rgg-sssp-small has no source 'hub'; it has generate"),
-        (["data", "lrim-16-hard", "--graphs", "3"], "num_graphs must be a whole number of at least 10"),
-        (["data", "echo-sssp", "--source", "hub", "--graphs", "70"], "no choice of number and seed"),
-        (["data", "echo-sssp", "--workers", "0"], "--workers must be at least 1; got 0"),
+        (["data", "lrim-17-hard"], "Unknown benchmark 'lrim-17-hard'; known are rgg-sssp-small, rgg-sssp-large, "),
+        (["data", "rgg-sssp-small", "--source", "hub"], "RGG-SSSP, small regime has no source 'hub'; it has generate"),
+        (["data", "lrim-16-hard", "--graphs", "3"], "must be a whole number of at least 10; got 3"),
+        (["data", "city-la", "--graphs", "10"], "City-Networks, la is a single graph; the number of graphs cannot be"),
+        (["data", "city-la", "--source", "generate"], "City-Networks, la has no source 'generate'; it has hub"),
+        (["data", "echo-sssp", "--workers", "0"], "--workers must be a whole number of at least 1; got 0"),
     ],
 )
 def test_mistakes_are_one_sentence(capsys, tmp_path, arguments, words):

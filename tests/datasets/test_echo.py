@@ -2,14 +2,15 @@ import os
 
 import pytest
 import torch
-from local_server import Site, serving
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
 from ghr import Coarsen, Graclus, HierarchicalData
-from ghr.datasets import ECHOSynth, sourced
-from ghr.datasets.echo import NUM_GRAPHS
+from ghr.datasets import ECHOSynth
+from ghr.datasets.echo import SIZES
+from ghr.datasets.storage import sourced
 from ghr.testing import assert_quotient
+from local_server import Site, serving
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +19,7 @@ def root(tmp_path_factory):
 
 
 def small(root, task="sssp", split="train", **options):
-    return ECHOSynth(root, task, split, **({"num_graphs": 84} | options))
+    return ECHOSynth(root, task, split, **({"num_graphs": {"train": 60, "val": 12, "test": 12}[split]} | options))
 
 
 def all_distances(data):
@@ -50,7 +51,8 @@ def test_targets_are_exact(root):
         assert diam.y.shape == (1, 1)
         assert torch.equal(sssp.x, ecc.x)
         assert torch.equal(sssp.edge_index, diam.edge_index)
-    assert [each.task for each in sets.values()] == ["node", "node", "graph"]
+    assert [dataset.task.level for dataset in sets.values()] == ["node", "node", "graph"]
+    assert [dataset.target for dataset in sets.values()] == ["sssp", "ecc", "diam"]
 
 
 def test_a_graph_has_one_source_noise_and_sorted_edges_in_both_directions(root):
@@ -64,11 +66,9 @@ def test_a_graph_has_one_source_noise_and_sorted_edges_in_both_directions(root):
 
 
 def test_families_and_diameters_take_turns(root):
-    assert NUM_GRAPHS == 10_080
+    assert sum(SIZES.values()) == 10_080
     diameters = (40 * small(root, "diam").y).round().flatten().tolist()
     assert diameters[:12] == [17] * 6 + [24] * 6
-    sizes = [len(small(root, split=split)) for split in ("train", "val", "test")]
-    assert sizes == [60, 12, 12]
     cells = {(family, 7 * turn % 24) for turn in range(24) for family in range(6)}
     assert len(cells) == 144  # so 7,200 training graphs are 50 of each
 
@@ -77,7 +77,7 @@ def test_constant_predictors_score_as_on_the_published_set(root):
     """Every family and diameter once; the published set has about 5.3-5.5, 5.7 and 6.0 hops."""
     scores = {}
     for task in ("ecc", "sssp", "diam"):
-        dataset = small(root, task, num_graphs=202)
+        dataset = small(root, task, num_graphs=144)
         assert len(dataset) == 144
         y = dataset.y
         scores[task] = dataset.metric(torch.full_like(y, float(y.median())), y)
@@ -93,13 +93,36 @@ def test_splits_and_seeds_give_other_graphs(root):
 
 
 def test_first_graphs_of_a_longer_set_equal_a_shorter_set(root):
-    short, long = small(root, split="val"), small(root, split="val", num_graphs=126)
+    short, long = small(root, split="val"), small(root, split="val", num_graphs=18)
     assert (len(short), len(long)) == (12, 18)
     assert all(torch.equal(short[i].x, long[i].x) for i in range(12))
 
 
+@pytest.mark.parametrize("count", [1, 7])
+def test_num_graphs_counts_the_split_asked_for(root, count):
+    for split in ("train", "val", "test"):
+        dataset = small(root, split=split, num_graphs=count)
+        assert (len(dataset), dataset.num_graphs) == (count, count)
+
+
+def test_default_sizes(root, monkeypatch):
+    monkeypatch.setattr(ECHOSynth, "rebuild", lambda self: [Data(x=torch.ones(len(self.numbers()), 1))])
+    assert [ECHOSynth(root, split=split).x.size(0) for split in ("train", "val", "test")] == [7200, 1440, 1440]
+
+
+def test_noise_may_be_replaced_by_a_constant(root):
+    noisy, plain = small(root), small(root, noise=False)
+    assert noisy.key != plain.key
+    for one, other in zip(noisy, plain, strict=True):
+        assert torch.equal(one.x[:, 0], other.x[:, 0])
+        assert torch.equal(other.x[:, 1], torch.ones(other.num_nodes))
+        assert torch.equal(one.y, other.y)
+    with pytest.raises(ValueError, match="noise must be True or False; got 'no'"):
+        ECHOSynth(root, noise="no")
+
+
 def test_number_of_workers_changes_nothing(root, tmp_path):
-    alone, together = small(root, split="val"), small(tmp_path, split="val", workers=4)
+    alone, together = small(root, split="val"), small(tmp_path, split="val", workers=2)
     assert alone.key == together.key
     for name in ("x", "edge_index", "y"):
         assert torch.equal(alone._data[name], together._data[name])
@@ -111,15 +134,22 @@ def test_hierarchies_batch_like_the_graphs_they_stand_on(root):
     batch = next(iter(DataLoader(dataset, batch_size=12)))
     assert isinstance(batch, HierarchicalData)
     assert_quotient(batch)
-    assert batch.levels[1].num_nodes == sum(each.levels[1].num_nodes for each in dataset)
+    assert batch.levels[1].num_nodes == sum(data.levels[1].num_nodes for data in dataset)
     assert batch.y.shape == (batch.num_nodes, 1)
     graphs = next(iter(DataLoader(small(root, "diam", "test", pre_transform=coarsen), batch_size=12)))
     assert graphs.y.shape == (12, 1)
     assert_quotient(graphs)
 
 
-def test_metric_is_in_hops():
-    assert ECHOSynth.metric(torch.tensor([[0.5], [0.25]]), torch.tensor([[0.25], [0.25]])) == pytest.approx(5.0)
+def test_metric_is_in_hops(root):
+    dataset = small(root)
+    assert dataset.metric(torch.tensor([[0.5], [0.25]]), torch.tensor([[0.25], [0.25]])) == pytest.approx(5.0)
+    assert (str(dataset.task.score), dataset.task.loss, dataset.task.score.higher_is_better) == (
+        "MAE, hops",
+        "mse",
+        False,
+    )
+    assert dataset.target_scale == 40
 
 
 @pytest.mark.parametrize(
@@ -128,9 +158,9 @@ def test_metric_is_in_hops():
         ({"task": "charge"}, "Unknown task 'charge'; known are ecc, diam, sssp"),
         ({"split": "dev"}, "Unknown split 'dev'"),
         ({"source": "disk"}, "Unknown source 'disk'"),
-        ({"num_graphs": 6}, "num_graphs must be a whole number of at least 7"),
+        ({"num_graphs": 0}, "num_graphs must be a whole number of at least 1; got 0"),
         ({"seed": -1}, "seed must be a whole number"),
-        ({"source": "hub", "num_graphs": 70}, "no choice of number and seed"),
+        ({"source": "hub", "seed": 1}, "no choice of seed"),
     ],
 )
 def test_wrong_options_are_explained(tmp_path, options, words):

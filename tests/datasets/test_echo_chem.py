@@ -8,10 +8,10 @@ from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
 from ghr.datasets import ECHOChem, echo_chem
-from ghr.datasets.echo_chem import accepted
-from ghr.datasets.molecules.label import charges_and_energy
-from ghr.datasets.molecules.smiles import diameter, parse
-from ghr.datasets.molecules.split import hashed_split
+from ghr.datasets.echo_chem import accept
+from ghr.datasets.generators.molecules.label import charges_and_energy
+from ghr.datasets.generators.molecules.smiles import diameter, parse
+from ghr.datasets.generators.molecules.split import choose_split
 from ghr.hierarchy import Coarsen, Graclus
 from ghr.testing import assert_quotient
 
@@ -35,21 +35,21 @@ def root(tmp_path_factory):
 
 
 def of_split(split):
-    found = dict.fromkeys(filter(None, map(accepted, OTHERS + LONG)))
-    return [smiles for smiles in found if hashed_split(smiles, 0) == split]
+    found = dict.fromkeys(filter(None, map(accept, OTHERS + LONG)))
+    return [smiles for smiles in found if choose_split(smiles, 0) == split]
 
 
 def test_filter_keeps_connected_molecules_of_the_right_diameter():
-    assert [accepted(smiles) for smiles in OTHERS[:4]] == [None] * 4
-    assert accepted("OCC" * 6) == Chem.MolToSmiles(parse("OCC" * 6))
+    assert [accept(smiles) for smiles in OTHERS[:4]] == [None] * 4
+    assert accept("OCC" * 6) == Chem.MolToSmiles(parse("OCC" * 6))
     for smiles in LONG:
-        assert (accepted(smiles) is None) == (not 17 <= diameter(Chem.AddHs(parse(smiles))) <= 40)
+        assert (accept(smiles) is None) == (not 17 <= diameter(Chem.AddHs(parse(smiles))) <= 40)
 
 
 @pytest.mark.parametrize("task", ["charge", "energy"])
 def test_listed_molecules_carry_their_labels(root, listed, task):
     dataset = ECHOChem(root, task, "train", "generate", smiles=listed, num_graphs=4, workers=2)
-    assert dataset.task == {"charge": "node", "energy": "graph"}[task]
+    assert dataset.task.level == {"charge": "node", "energy": "graph"}[task]
     wanted = of_split("train")[:4]
     assert len(dataset) == len(wanted) == 4
     for smiles, data in zip(wanted, dataset, strict=True):
@@ -77,7 +77,7 @@ def test_hierarchies_are_stored_and_batched(root, listed):
 
 def test_every_molecule_is_in_one_split(root, listed):
     splits = [set(of_split(split)) for split in ("train", "val", "test")]
-    assert sum(map(len, splits)) == len(set.union(*splits)) == len(set(filter(None, map(accepted, LONG))))
+    assert sum(map(len, splits)) == len(set.union(*splits)) == len(set(filter(None, map(accept, LONG))))
 
 
 def test_drawn_molecules_belong_to_their_split_and_work(root, monkeypatch):
@@ -85,16 +85,16 @@ def test_drawn_molecules_belong_to_their_split_and_work(root, monkeypatch):
     dataset = ECHOChem(root, "energy", "val", "generate", num_graphs=2, seed=3)
     assert len(dataset) == 2
     assert torch.isfinite(torch.cat([data.y for data in dataset])).all()
-    drawn = dataset._drawn()
-    assert drawn == dataset._drawn()
-    assert all(hashed_split(smiles, 3) == "val" for smiles in drawn)
+    drawn = dataset._draw()
+    assert drawn == dataset._draw()
+    assert all(choose_split(smiles, 3) == "val" for smiles in drawn)
     assert [data.num_nodes for data in dataset] == [Chem.AddHs(parse(smiles)).GetNumAtoms() for smiles in drawn]
 
 
 def test_what_cannot_be_computed_is_listed(tmp_path, caplog):
     without_parameters = [f"[U]{'C#C' * triples}" for triples in range(8, 18)]
     (tmp_path / "a.smi").write_text("\n".join(without_parameters + LONG))
-    wanted = [s for s in map(accepted, without_parameters) if s and hashed_split(s, 0) == "train"]
+    wanted = [s for s in map(accept, without_parameters) if s and choose_split(s, 0) == "train"]
     count = len(wanted) + 1
     dataset = ECHOChem(tmp_path, "energy", "train", "generate", smiles=tmp_path / "a.smi", num_graphs=count)
     assert len(dataset) == 1
@@ -119,6 +119,7 @@ def test_published_graphs_are_read(tmp_path, task, rows):
     assert set(first.keys()) == {"x", "edge_index", "edge_attr", "y"}
     assert first.x.dtype == torch.float32
     assert second.y.shape == (rows, 1)
+    assert len(ECHOChem(tmp_path, task, "train", "hub", num_graphs=1)) == 1
 
 
 def test_other_published_graphs_are_refused(tmp_path):
@@ -140,7 +141,8 @@ def test_every_option_changes_the_key(root, listed, monkeypatch):
     [
         ({"task": "spin"}, "Unknown task 'spin'; known are charge, energy"),
         ({"split": "dev"}, "Unknown split 'dev'"),
-        ({"source": "hub", "num_graphs": 3}, "leave them out"),
+        ({"source": "hub", "smiles": "a.smi"}, "no choice of smiles; leave it out"),
+        ({"source": "hub", "smiles": "a.smi", "num_graphs": 3}, "no choice of smiles"),
     ],
 )
 def test_wrong_arguments_are_named(tmp_path, options, message):
@@ -160,3 +162,7 @@ def test_metrics_are_the_published_ones(root, monkeypatch):
     assert charge.metric(torch.tensor([[0.1], [0.2]]), torch.tensor([[0.1], [0.25]])) == pytest.approx(25, rel=1e-5)
     prediction, target = torch.tensor([[2.0], [3.0]]), torch.tensor([[1.0], [3.0]])
     assert energy.metric(prediction, target) == pytest.approx((90 + 0) / 2)
+    assert [str(dataset.task.score) for dataset in (charge, energy)] == ["MAE, 1e-3 e", "MAE after 10**"]
+    assert [dataset.target_scale for dataset in (charge, energy)] == [1000, 1]
+    assert [dataset.task.loss for dataset in (charge, energy)] == ["mse", "mse"]
+    assert (charge.node_codes, charge.edge_codes) == (None, None)

@@ -1,15 +1,18 @@
+import pickle
+
 import numpy as np
 import pytest
 import torch
-from local_server import Site, serving
 from torch_geometric.data import Data
 from torch_geometric.loader import DataLoader
 
 from ghr import Coarsen, GridBlocks, HierarchicalData
-from ghr.datasets import LRIM, sourced
-from ghr.datasets.ising import couplings, hop_oracle, local_energies
-from ghr.datasets.lrim import lattice_edges, split_range
+from ghr.datasets import LRIM, lrim
+from ghr.datasets.generators.ising import couplings, hop_oracle, local_energies
+from ghr.datasets.lrim import SIZES, find_place, lattice_edges
+from ghr.datasets.storage import sourced
 from ghr.testing import assert_quotient
+from local_server import Site, serving
 
 # Published log10 MSE of the r-hop oracle on the training and test graphs of lrim_16_0.6_10k, r = 1 .. 15.
 ORACLE = [
@@ -41,11 +44,11 @@ def lattices(dataset):
 
 
 def small(root, **options):
-    return LRIM(root, **({"size": 4, "temperature": 6.0, "num_graphs": 20} | options))
+    return LRIM(root, **({"size": 4, "temperature": 6.0, "num_graphs": 16} | options))
 
 
 def test_generated_set_has_the_published_oracle_curve(root):
-    dataset = LRIM(root, num_graphs=2500)
+    dataset = LRIM(root, num_graphs=2000)
     spins, coupling = lattices(dataset), couplings(16, 0.6)
     y = dataset.y.view(spins.shape)
     for hops, published in enumerate(ORACLE, start=1):
@@ -60,7 +63,7 @@ def test_generated_set_has_the_published_oracle_curve(root):
 
 def test_graphs_are_independent(root):
     """Magnetisations of successive graphs are not correlated, and neither sign is preferred."""
-    magnetisation = lattices(LRIM(root, num_graphs=2500)).mean((1, 2))
+    magnetisation = lattices(LRIM(root, num_graphs=2000)).mean((1, 2))
     for series in (magnetisation, np.abs(magnetisation)):
         correlation = np.corrcoef(series[:-1], series[1:])[0, 1]
         assert abs(correlation) < 4 / np.sqrt(len(series))
@@ -88,13 +91,31 @@ def test_edges_are_a_row_major_torus_in_both_directions(size):
     assert lattice_edges(size).T.tolist() == sorted(map(list, edges))
 
 
-def test_splits_are_by_index(root):
-    assert [len(small(root, split=split)) for split in ("train", "val", "test")] == [16, 2, 2]
-    assert [len(split_range(split, 10_000)) for split in ("train", "val", "test")] == [8000, 1000, 1000]
-    assert [i for split in ("train", "val", "test") for i in split_range(split, 1234)] == list(range(1234))
-    whole = small(root, num_graphs=40).x
-    parts = torch.cat([small(root, split=split).x for split in ("train", "val", "test")])
-    assert torch.equal(parts, whole[: len(parts)])
+def test_the_full_set_is_the_published_division():
+    places = [find_place(split, number) for split in SIZES for number in range(SIZES[split])]
+    assert places == list(range(10_000))
+
+
+def test_no_graph_is_in_two_splits_whatever_their_sizes():
+    places = [find_place(split, number) for split in SIZES for number in range(20_000)]
+    assert len(set(places)) == len(places)
+
+
+def test_splits_have_graphs_of_their_own(root, monkeypatch):
+    monkeypatch.setattr(lrim, "PLACES", {"train": range(4), "val": range(4, 5), "test": range(5, 6)})
+    monkeypatch.setattr(lrim, "NUM_GRAPHS", 6)
+    drawn = {split: small(root / "own", split=split, num_graphs=6, seed=3) for split in SIZES}
+    seen = {tuple(data.x.flatten().tolist()) for dataset in drawn.values() for data in dataset}
+    assert len(seen) == 18
+    short = small(root / "own", split="val", num_graphs=3, seed=3)
+    assert all(torch.equal(one.x, other.x) for one, other in zip(short, drawn["val"], strict=False))
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_num_graphs_counts_the_split_asked_for(root, count):
+    for split in SIZES:
+        dataset = small(root, split=split, num_graphs=count)
+        assert (len(dataset), dataset.num_graphs) == (count, count)
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"sigma": 1.5}, {"temperature": 7.0}])
@@ -103,11 +124,16 @@ def test_other_options_give_other_graphs(root, change):
     assert not torch.equal(small(root).x, small(root, **change).x)
 
 
-def test_number_of_workers_does_not_matter(root, tmp_path):
-    alone, together = small(root), small(tmp_path, workers=4)
-    assert alone.key == together.key
-    assert torch.equal(alone.x, together.x)
-    assert torch.equal(alone.y, together.y)
+def test_number_of_workers_does_not_matter(root, tmp_path, monkeypatch):
+    def elsewhere(function, indices, *, workers, description):
+        assert workers == 3
+        known_by_name = pickle.loads(pickle.dumps(function))
+        return [pickle.loads(pickle.dumps(known_by_name(index))) for index in indices]
+
+    alone = small(root)
+    monkeypatch.setattr(lrim, "in_order", elsewhere)
+    together = small(tmp_path, workers=3)
+    assert (alone.key, alone.digest) == (together.key, together.digest)
 
 
 def test_blocks_of_a_batch_are_those_of_its_lattices(root):
@@ -121,9 +147,10 @@ def test_blocks_of_a_batch_are_those_of_its_lattices(root):
     assert torch.equal(next(iter(DataLoader(stored, batch_size=5))).level1_edge_index, batch.level1_edge_index)
 
 
-def test_metric_is_pooled_over_all_nodes():
-    target = torch.zeros(4, 1)
-    assert LRIM.metric(torch.tensor([[1.0], [1.0], [1.0], [3.0]]), target) == pytest.approx(np.log10(3.0))
+def test_metric_is_pooled_over_all_nodes(root):
+    target, dataset = torch.zeros(4, 1), small(root)
+    assert (dataset.task.level, dataset.task.loss, str(dataset.task.score)) == ("node", "mse", "log10 MSE")
+    assert dataset.metric(torch.tensor([[1.0], [1.0], [1.0], [3.0]]), target) == pytest.approx(np.log10(3.0))
 
 
 @pytest.mark.parametrize(
@@ -131,14 +158,14 @@ def test_metric_is_pooled_over_all_nodes():
     [
         ({"size": 17}, r"Unknown \(size, sigma\) \(17, 0.6\); known are \(16, 0.6\)"),
         ({"sigma": 0.7}, r"Unknown \(size, sigma\)"),
-        ({"sigma": -1.0, "temperature": 3.0}, "sigma must be a positive number"),
-        ({"temperature": 0.0}, "temperature must be a positive number"),
+        ({"sigma": -1.0, "temperature": 3.0}, "sigma must be a finite number above 0"),
+        ({"temperature": 0.0}, "temperature must be a finite number above 0"),
         ({"split": "dev"}, "Unknown split 'dev'"),
         ({"source": "web"}, "Unknown source 'web'; known are hub, generate"),
-        ({"num_graphs": 9}, "num_graphs must be a whole number of at least 10"),
+        ({"num_graphs": 0}, "num_graphs must be a whole number of at least 1"),
         ({"workers": 0}, "workers must be a whole number of at least 1"),
-        ({"source": "hub", "seed": 3}, "no choice of temperature and seed"),
-        ({"source": "hub", "num_graphs": 10_001}, "Only 10000 graphs are published"),
+        ({"source": "hub", "seed": 3}, "no choice of seed"),
+        ({"source": "hub", "temperature": 3.0}, "no choice of temperature"),
     ],
 )
 def test_wrong_options_are_said(tmp_path, options, words):
@@ -161,7 +188,9 @@ def published(size=16, count=12, edges=None):
 
 @pytest.fixture
 def hub(monkeypatch, tmp_path):
-    """A function that serves graphs as the file of LRIM-16-hard, in place of the hub."""
+    """A function that serves graphs as the file of LRIM-16-hard, in place of the hub; ten are all that there are."""
+    monkeypatch.setattr(lrim, "PLACES", {"train": range(8), "val": range(8, 9), "test": range(9, 10)})
+    monkeypatch.setattr(lrim, "NUM_GRAPHS", 10)
 
     def serve(graphs):
         torch.save(graphs, tmp_path / "published.pt")
@@ -171,9 +200,9 @@ def hub(monkeypatch, tmp_path):
 
 
 def test_published_graphs_are_read(hub, tmp_path, monkeypatch):
-    with hub(published(count=12)) as site:
+    with hub(published(count=10)) as site:
         monkeypatch.setattr(sourced, "hub_address", lambda repository, file: f"{site.url}/{file}")
-        parts = [LRIM(tmp_path, split=split, source="hub", num_graphs=10) for split in ("train", "val", "test")]
+        parts = [LRIM(tmp_path, split=split, source="hub") for split in ("train", "val", "test")]
     assert [len(part) for part in parts] == [8, 1, 1]
     assert len(site.asked) == 1
     assert (tmp_path / "hub" / "jmathys" / "lrim_graph_benchmark" / "lrim_16_0.6_10k.pt").exists()
@@ -183,23 +212,27 @@ def test_published_graphs_are_read(hub, tmp_path, monkeypatch):
         assert torch.equal(data.x, wanted.x)
         assert torch.equal(data.y, wanted.y.float().unsqueeze(1))
         assert torch.equal(data.edge_index, lattice_edges(16))
-    assert len(LRIM(tmp_path, source="hub", num_graphs=10)) == 8  # without the server
+    few = LRIM(tmp_path, source="hub", num_graphs=3)  # without the server
+    assert [torch.equal(few[index].x, published()[index].x) for index in range(3)] == [True] * 3
+    with pytest.raises(ValueError, match="num_graphs is 2, but the split 'val' has 1 published graphs"):
+        LRIM(tmp_path, split="val", source="hub", num_graphs=2)
 
 
 @pytest.mark.parametrize(
-    ("graphs", "words"),
+    ("graphs", "split", "words"),
     [
-        (published(count=9), "has 9 graphs, but num_graphs is 10"),
-        (published(count=10, edges=torch.tensor([[0], [1]])), "Graph 0 of the published file is no periodic lattice"),
-        ([Data(x=torch.ones(256, 1), edge_index=lattice_edges(16))] * 10, "has no 'y', only edge_index, x"),
+        (published(count=9), "train", "The published file has 9 graphs instead of 10"),
+        (published(count=10, edges=torch.tensor([[0], [1]])), "val", "Graph 8 of the published file is no periodic"),
+        ([Data(x=torch.ones(256, 1), edge_index=lattice_edges(16))] * 10, "train", "has no 'y', only edge_index, x"),
         (
             [Data(x=torch.ones(256, 2), edge_index=lattice_edges(16), y=torch.ones(256))] * 10,
-            r"'x' of graph 0 of the published file has the shape \(256, 2\)",
+            "test",
+            r"'x' of graph 9 of the published file has the shape \(256, 2\)",
         ),
     ],
 )
-def test_other_content_than_published_is_refused(hub, tmp_path, monkeypatch, graphs, words):
+def test_other_content_than_published_is_refused(hub, tmp_path, monkeypatch, graphs, split, words):
     with hub(graphs) as site:
         monkeypatch.setattr(sourced, "hub_address", lambda repository, file: f"{site.url}/{file}")
         with pytest.raises(ValueError, match=words):
-            LRIM(tmp_path, source="hub", num_graphs=10)
+            LRIM(tmp_path, split=split, source="hub")

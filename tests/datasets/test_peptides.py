@@ -7,17 +7,19 @@ import zipfile
 import numpy as np
 import pytest
 import torch
-from local_server import Site, serving
 from rdkit import Chem
 from torch_geometric.datasets import LRGBDataset
 from torch_geometric.loader import DataLoader
 
-from ghr.datasets import LaplacianEncoding, PeptidesStruct, peptides
-from ghr.datasets.molecules.features import ogb_graph
-from ghr.datasets.molecules.label import peptide
-from ghr.datasets.molecules.smiles import parse
+from ghr.datasets import PeptidesStruct, peptides
+from ghr.datasets.generators.molecules.features import ogb_graph
+from ghr.datasets.generators.molecules.label import peptide
+from ghr.datasets.generators.molecules.shape import REFERENCE
+from ghr.datasets.generators.molecules.smiles import parse
 from ghr.hierarchy import Coarsen, Graclus
 from ghr.testing import assert_quotient
+from ghr.transforms import LaplacianEncoding
+from local_server import Site, serving
 
 SEQUENCES = ["AG", "GGG", "KF", "SV", "AC", "PG", "DE", "WG"]
 SMILES = [Chem.MolToSmiles(Chem.MolFromSequence(sequence)) for sequence in SEQUENCES]
@@ -69,7 +71,7 @@ def test_pickled_split_gives_the_same(root, files):
 def test_hierarchies_and_encodings_are_stored_and_batched(root, files):
     class Both:
         def __call__(self, data):
-            return Coarsen(Graclus(rounds=1))(LaplacianEncoding(16)(data))
+            return Coarsen(Graclus(rounds=1), codes=PeptidesStruct.edge_codes)(LaplacianEncoding(16)(data))
 
         def __repr__(self):
             return "Both()"
@@ -83,6 +85,11 @@ def test_hierarchies_and_encodings_are_stored_and_batched(root, files):
     assert batch.levels[1].num_nodes == sum(data.levels[1].num_nodes for data in dataset)
 
 
+def test_coarse_bonds_of_different_width_are_said(root, files):
+    with pytest.raises(ValueError, match="'level1_edge_attr' must have the same type and width in all graphs"):
+        rebuilt(root, files, pre_transform=Coarsen(Graclus(rounds=1)))  # as wide as the codes that occur in a graph
+
+
 def test_without_a_split_file_the_split_is_drawn(root, files):
     parts = [rebuilt(root, files, split, split_file=None) for split in SPLIT]
     assert [len(part) for part in parts] == [6, 1, 1]
@@ -90,18 +97,46 @@ def test_without_a_split_file_the_split_is_drawn(root, files):
     assert [data.num_nodes for data in again] != [data.num_nodes for data in parts[0]]
 
 
-def test_without_molecules_random_peptides_are_taken(root):
-    dataset = [PeptidesStruct(root, split, "generate", num_graphs=1) for split in SPLIT]
-    assert [len(part) for part in dataset] == [1, 1, 1]
-    assert float(sum(part[0].y for part in dataset).abs().max()) < 1e-4
+def test_without_molecules_random_peptides_are_taken(root, monkeypatch):
+    monkeypatch.setattr("ghr.datasets.generators.molecules.sequences.RESIDUES", (2, 4))
+    drawn = {split: PeptidesStruct(root, split, "generate", num_graphs=2) for split in SPLIT}
+    assert [len(part) for part in drawn.values()] == [2, 2, 2]
+    assert len({tuple(part[0].x.flatten().tolist()) for part in drawn.values()}) == 3
+    longer = PeptidesStruct(root, "val", "generate", num_graphs=3)
+    assert len(longer) == 3
+    for short, same in zip(drawn["val"], longer, strict=False):
+        assert torch.equal(short.x, same.x)
+        assert torch.equal(short.y, same.y)
 
 
-def test_fewer_graphs_are_the_first_of_every_split(root, files):
-    few = [rebuilt(root, files, split, num_graphs=1) for split in SPLIT]
-    assert [part[0].num_nodes for part in few] == [parse(SMILES[SPLIT[split][0]]).GetNumAtoms() for split in SPLIT]
-    y = torch.cat([part[0].y for part in few]).double()
-    assert torch.allclose(y.mean(dim=0), torch.zeros(11).double(), atol=1e-5)
-    assert torch.allclose(y.std(dim=0), torch.ones(11).double(), atol=1e-5)
+def test_fewer_graphs_are_the_first_of_the_split_in_a_fixed_unit(root, files):
+    mean, deviation = np.array(REFERENCE)
+    for split, rows in SPLIT.items():
+        few = rebuilt(root, files, split, num_graphs=1)
+        assert (len(few), few.num_graphs) == (1, 1)
+        wanted = (peptide(SMILES[rows[0]], 0)["targets"] - mean) / deviation
+        assert few[0].y[0].tolist() == pytest.approx(wanted, rel=1e-4, abs=1e-5)
+        for short, same in zip(few, rebuilt(root, files, split, num_graphs=2), strict=False):
+            assert torch.equal(short.y, same.y)
+
+
+def test_the_fixed_unit_is_about_that_of_random_peptides():
+    """All 300 of them take a quarter of an hour; those of 12 to 24 residues lie around the mean."""
+    mean, deviation = np.array(REFERENCE)
+    assert mean.shape == deviation.shape == (11,)
+    scores = []
+    for seed, sequence in enumerate(["ARNDCEQGHILKMFPS", "GAVLIPFMSTCYNQ", "KRHDEWYGASTLIVNQ"]):
+        smiles = Chem.MolToSmiles(Chem.MolFromSequence(sequence))
+        scores.append((peptide(smiles, seed)["targets"] - mean) / deviation)
+    assert float(np.abs(np.mean(scores, axis=0)).max()) < 2
+
+
+def test_codes_are_below_the_published_numbers_of_them(root, files):
+    dataset = rebuilt(root, files)
+    assert (dataset.node_codes, dataset.edge_codes) == ((119, 5, 12, 12, 10, 6, 6, 2, 2), (5, 6, 2))
+    assert dataset.x.dtype == dataset.edge_attr.dtype == torch.long
+    assert bool((dataset.x < torch.tensor(dataset.node_codes)).all())
+    assert bool((dataset.edge_attr < torch.tensor(dataset.edge_codes)).all())
 
 
 def test_molecules_that_fail_are_left_out_with_a_warning(tmp_path, caplog):
@@ -145,6 +180,8 @@ def test_published_archive_is_read_like_pyg_reads_it(tmp_path, monkeypatch):
                 assert torch.equal(data.edge_attr, edge_attr)
                 assert torch.equal(data.edge_index, edge_index)
                 assert torch.equal(data.y, y)
+            few = PeptidesStruct(tmp_path, split, "hub", num_graphs=2)
+            assert [torch.equal(data.y, graph[3]) for data, graph in zip(few, wanted, strict=False)] == [True, True]
         assert len(site.asked) == 1
 
 
@@ -181,7 +218,8 @@ def test_address_is_that_of_pyg():
     [
         ({"split": "dev"}, "Unknown split 'dev'; known are train, val, test"),
         ({"source": "web"}, "Unknown source 'web'; known are hub, generate"),
-        ({"source": "hub", "seed": 1}, "leave them out"),
+        ({"source": "hub", "seed": 1}, "no choice of seed; leave it out"),
+        ({"source": "hub", "smiles": "a.smi", "split_file": "a.json"}, "no choice of smiles and split_file"),
         ({"split_file": "a.json"}, r"a\.json needs the file of molecules"),
         ({"num_graphs": 0}, "num_graphs must be a whole number of at least 1; got 0"),
     ],
@@ -191,8 +229,10 @@ def test_wrong_arguments_are_named(tmp_path, options, message):
         PeptidesStruct(tmp_path, **options)
 
 
-def test_metric_is_the_mean_over_molecules_and_targets():
+def test_metric_is_the_mean_over_molecules_and_targets(root, files):
+    dataset = rebuilt(root, files)
     target = torch.zeros(3, 11)
     prediction = torch.arange(11.0).repeat(3, 1)
-    assert PeptidesStruct.metric(prediction, target) == 5.0
-    assert PeptidesStruct.task == "graph"
+    assert dataset.metric(prediction, target) == 5.0
+    assert (dataset.task.level, dataset.task.out_channels, dataset.task.loss) == ("graph", 11, "l1")
+    assert str(dataset.task.score) == "MAE"

@@ -1,14 +1,13 @@
 import heapq
-import json
 import math
+import pickle
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch_geometric.loader import DataLoader
 
-from ghr.datasets import RGGSSSP, mae_by_distance, rgg
+from ghr.datasets import BENCHMARKS, RGGSSSP, rgg
+from ghr.datasets.generators import geometric
 
 
 @pytest.fixture(scope="module")
@@ -201,11 +200,14 @@ def test_loader_batches_the_graphs(root):
         ({"num_graphs": 0}, "num_graphs must be a whole number of at least 1; got 0."),
         ({"num_graphs": 2.5}, "num_graphs must be a whole number of at least 1; got 2.5."),
         ({"max_distance": 0}, "max_distance must be a whole number of at least 1; got 0."),
-        ({"mean_degree": 0}, "mean_degree must be a positive number; got 0."),
-        ({"mean_degree": "6"}, "mean_degree must be a positive number; got '6'."),
-        ({"mean_degree": math.nan}, "mean_degree must be a positive number; got nan."),
-        ({"mean_degree": math.inf}, "mean_degree must be a positive number; got inf."),
+        ({"mean_degree": 0}, "mean_degree must be a finite number above 0; got 0."),
+        ({"mean_degree": "6"}, "mean_degree must be a finite number above 0; got '6'."),
+        ({"mean_degree": math.nan}, "mean_degree must be a finite number above 0; got nan."),
+        ({"mean_degree": math.inf}, "mean_degree must be a finite number above 0; got inf."),
         ({"seed": -1}, "seed must be a whole number of at least 0; got -1."),
+        ({"weighted": "no"}, "weighted must be True or False; got 'no'."),
+        ({"source": "hub"}, "Unknown source 'hub'; known are generate."),
+        ({"workers": 0}, "workers must be a whole number of at least 1; got 0."),
     ],
 )
 def test_wrong_arguments_are_named(root, options, message):
@@ -222,64 +224,56 @@ def test_wrong_arguments_are_named(root, options, message):
     ],
 )
 def test_impossible_options_are_given_up(root, monkeypatch, options, reason):
-    monkeypatch.setattr(rgg, "MAX_DRAWS", 40)
+    monkeypatch.setattr(geometric, "MAX_DRAWS", 40)
     with pytest.raises(ValueError, match=reason):
         RGGSSSP(root, **options, num_graphs=1)
 
 
 def test_five_clouds_share_a_size_and_radius_then_both_are_drawn_again(root, monkeypatch):
     tried = []
-    connect = rgg._connect
-    monkeypatch.setattr(rgg, "_connect", lambda pos, radius: tried.append((len(pos), radius)) or connect(pos, radius))
-    monkeypatch.setattr(rgg, "MAX_DRAWS", 15)
+    connect = geometric._connect
+    monkeypatch.setattr(
+        geometric, "_connect", lambda pos, radius: tried.append((len(pos), radius)) or connect(pos, radius)
+    )
+    monkeypatch.setattr(geometric, "MAX_DRAWS", 15)
     with pytest.raises(ValueError, match="15 draws"):
         RGGSSSP(root, max_distance=1, num_graphs=1)
     assert [tried[i : i + 5] for i in (0, 5, 10)] == [[tried[i]] * 5 for i in (0, 5, 10)]
     assert len(set(tried)) == 3
 
 
-def test_metric_is_the_mean_absolute_error():
-    assert RGGSSSP.task == "node"
-    assert RGGSSSP.metric(torch.tensor([[1.0], [2.0]]), torch.tensor([[2.0], [5.0]])) == 2.0
-    with pytest.raises(ValueError, match=r"same shape; got \(2,\) and \(2, 1\)"):
-        RGGSSSP.metric(torch.ones(2), torch.ones(2, 1))
-    with pytest.raises(ValueError, match="at least one"):
-        RGGSSSP.metric(torch.ones(0, 1), torch.ones(0, 1))
+@pytest.mark.parametrize(("weighted", "unit"), [(False, "MAE, hops"), (True, "MAE, length")])
+def test_metric_is_the_mean_absolute_error(root, weighted, unit):
+    dataset = RGGSSSP(root, weighted=weighted, num_graphs=4)
+    assert (dataset.task.level, dataset.task.loss, str(dataset.task.score)) == ("node", "mse", unit)
+    assert dataset.metric(torch.tensor([[1.0], [2.0]]), torch.tensor([[2.0], [5.0]])) == 2.0
 
 
-def test_errors_are_grouped_by_distance():
-    prediction = torch.tensor([[0.5], [1.0], [4.0], [9.0], [77.0]])
-    target = torch.tensor([[0.0], [1.0], [1.0], [3.0], [0.0]])
-    report = mae_by_distance(prediction, target, torch.tensor([0, 1, 1, 3, -1]), in_range=1)
-    assert report == {
-        "mae": 9.5 / 4,
-        "in_range": 3.5 / 3,
-        "out_of_range": 6.0,
-        "largest_prediction": 9.0,
-        "by_distance": {
-            "0": {"mae": 0.5, "count": 1},
-            "1": {"mae": 1.5, "count": 2},
-            "3": {"mae": 6.0, "count": 1},
-        },
-    }
-    assert mae_by_distance(prediction, target, torch.tensor([0, 1, 1, 3, -1]), in_range=3)["out_of_range"] is None
-    nothing = mae_by_distance(prediction, target, torch.full((5,), -1), in_range=3)
-    assert nothing == dict.fromkeys(("mae", "in_range", "out_of_range", "largest_prediction")) | {"by_distance": {}}
-    with pytest.raises(ValueError, match="One prediction per entry of hops"):
-        mae_by_distance(prediction, target, torch.zeros(4, dtype=torch.long), in_range=1)
-    with pytest.raises(ValueError, match="same shape"):
-        mae_by_distance(prediction.flatten(), target, torch.zeros(5, dtype=torch.long), in_range=1)
+def test_number_of_workers_changes_nothing(root, tmp_path, monkeypatch):
+    def elsewhere(function, indices, *, workers, description):
+        assert workers == 3
+        known_by_name = pickle.loads(pickle.dumps(function))
+        return [pickle.loads(pickle.dumps(known_by_name(index))) for index in indices]
+
+    alone = RGGSSSP(root, num_graphs=5)
+    monkeypatch.setattr(rgg, "in_order", elsewhere)
+    together = RGGSSSP(tmp_path, num_graphs=5, workers=3)
+    assert alone.digest == together.digest
 
 
-@given(st.lists(st.tuples(st.integers(-1, 9), st.floats(-50, 50)), min_size=1), st.integers(0, 9))
-def test_groups_add_up_to_the_whole(rows, in_range):
-    hops = torch.tensor([hop for hop, _ in rows])
-    prediction = torch.tensor([value for _, value in rows], dtype=torch.float64)
-    report = json.loads(json.dumps(mae_by_distance(prediction, hops.double(), hops, in_range)))
-    reached = hops >= 0
-    groups = report["by_distance"].values()
-    assert sum(group["count"] for group in groups) == int(reached.sum())
-    if bool(reached.any()):
-        whole = RGGSSSP.metric(prediction[reached], hops[reached].double())
-        assert report["mae"] == pytest.approx(whole)
-        assert sum(group["mae"] * group["count"] for group in groups) == pytest.approx(whole * int(reached.sum()))
+def load(root, split, **options):
+    return BENCHMARKS["rgg-sssp-small"].load(root, split, num_graphs=4, **options)
+
+
+def test_the_cap_of_the_benchmark_is_for_training_and_validation(root):
+    assert [load(root, split, max_distance=7).max_distance for split in ("train", "val", "test")] == [7, 7, 8]
+    assert [load(root, split).max_distance for split in ("train", "val", "test")] == [5, 5, 8]
+    assert [load(root, split, weighted=True).weighted for split in ("train", "test")] == [True, True]
+
+
+def test_distances_and_the_trained_range_go_with_the_splits(root):
+    counts = {"train": 4, "val": 4, "test": 4}
+    splits = BENCHMARKS["rgg-sssp-small"].splits(root, graphs=counts)
+    assert splits.in_range == 5
+    assert torch.equal(splits.distance(splits.test[0]), splits.test[0].hops)
+    assert BENCHMARKS["rgg-sssp-small"].splits(root, graphs=counts, max_distance=7).in_range == 7

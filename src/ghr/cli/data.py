@@ -1,121 +1,130 @@
 """``ghr data``: a benchmark on this machine, its statistics and what it looks like."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
+import torch
 import tyro
 from torch_geometric.data import Data as Graph
 
+from ghr.checks import check_choice, check_whole
+from ghr.cli.check import check_folder
 from ghr.cli.table import table
-from ghr.datasets import CachedDataset
-from ghr.datasets.statistics import Spread, Statistics, describe
-from ghr.files import explained
-from ghr.paper.benchmarks import BENCHMARKS, Benchmark
-from ghr.paper.sheet import draw_sheet
+from ghr.datasets import BENCHMARKS, Benchmark, Splits, Task
+from ghr.datasets.statistics import Extent, Statistics, describe
+from ghr.plots.layout import is_lattice
+from ghr.plots.sheet import draw_sheet
 
-Task = Literal[
-    "rgg-sssp-small",
-    "rgg-sssp-large",
-    "echo-sssp",
-    "echo-ecc",
-    "echo-diam",
-    "echo-charge",
-    "echo-energy",
-    "peptides-struct",
-    "lrim-16-hard",
-    "lrim-16-easy",
-    "lrim-32-hard",
-    "lrim-32-easy",
-    "lrim-64-hard",
-    "lrim-64-easy",
-    "lrim-128-hard",
-    "lrim-128-easy",
-    "lrim-256-hard",
-    "lrim-256-easy",
-]
 SAMPLES = 12
+MOST_PLACED = 3000  # nodes of a graph that is drawn, unless it has places for them
 
 
 @dataclass
 class Data:
     """Download or generate a benchmark, print its statistics beside the published ones, draw a sheet of its graphs."""
 
-    task: tyro.conf.Positional[Task]
-    """The benchmark."""
+    benchmark: tyro.conf.Positional[str]
+    """The benchmark; `ghr list` has all names."""
     source: Literal["hub", "generate"] | None = None
-    """The published files (needs a connection), or a rebuild on this machine; by default a rebuild."""
+    """The published files (needs a connection), or a rebuild on this machine; by default a rebuild if there is one."""
     out: Path = Path("data")
     """Folder of the graphs and of the sheet."""
     graphs: int | None = None
-    """Graphs in all splits together, at least one in each, if not all."""
+    """Training graphs, at least 10, with validation and test in proportion, if not all."""
     workers: int = 1
-    """Processes that generate where it takes long (not rgg-sssp); the graphs do not depend on it."""
+    """Processes that generate; the graphs do not depend on it."""
     quiet: bool = False
     """No progress bar."""
 
     def run(self) -> None:
         """Load every split, print the table and write the sheet."""
-        benchmark = BENCHMARKS[self.task]
-        for name, value in {"--graphs": self.graphs, "--workers": self.workers}.items():
-            if value is not None and value < 1:
-                raise ValueError(f"{name} must be at least 1; got {value}.")
-        source = self.source or benchmark.sources[0]
-        if source not in benchmark.sources:
-            raise ValueError(f"{self.task} has no source {source!r}; it has {', '.join(benchmark.sources)}.")
-        try:
-            self.out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise explained("make the folder", self.out, error) from error
+        benchmark = BENCHMARKS[check_choice("benchmark", self.benchmark, BENCHMARKS)]
+        check_whole("--workers", self.workers)
+        check_folder("--out", self.out)
         started = time.perf_counter()
-        splits = {
-            split: benchmark.load(self.out, split, source, self.graphs, self.workers) for split in benchmark.splits
-        }
+        splits = benchmark.splits(self.out, graphs=self.graphs, source=self.source, workers=self.workers)
         seconds = time.perf_counter() - started
+        source = splits.description["source"]
         print(f"{benchmark.title}, source {source}: ready in {seconds:.0f} s\n")
-        print(statistics_table({split: describe(dataset) for split, dataset in splits.items()}, benchmark))
-        first = next(iter(splits.values()))
-        for header, rows in benchmark.report(first) if benchmark.report else []:
+        print(statistics_table(splits, benchmark.published))
+        for header, rows in benchmark.report(splits.train) if benchmark.report else []:
             print(f"\n{table(header, rows)}")
         comparable = "it is the published set" if source == "hub" else benchmark.comparable
         print(f"\nComparable with published numbers? {comparable[0].upper()}{comparable[1:]}.")
-        sheet = self.out / f"{self.task}-{source}.png"
-        self._draw(sheet, first, benchmark)
-        print(f"Graphs  {first.processed_dir}")
-        print(f"Sheet   {sheet}")
-
-    def _draw(self, path: Path, dataset: CachedDataset, benchmark: Benchmark) -> None:
-        graphs = [cast(Graph, dataset.get(index)) for index in range(min(SAMPLES, len(dataset)))]
-        draw_sheet(path, graphs, title=benchmark.title, unit=benchmark.unit, scale=dataset.target_scale)
+        print(f"Graphs  {self.out}")
+        sheet = self.out / f"{self.benchmark}-{source}.png"
+        if _draw(sheet, splits, benchmark):
+            print(f"Sheet   {sheet}")
 
 
-def statistics_table(splits: Mapping[str, Statistics], benchmark: Benchmark) -> str:
+def statistics_table(splits: Splits, published: Mapping[str, str]) -> str:
     """Return a table of statistics, one column per split and one for what is published.
 
     Args:
-        splits: Statistics by split.
-        benchmark: Gives the unit, the metric and the published values.
+        splits: The graphs.
+        published: Published values by the name of a row.
     """
-    rows = {
-        "graphs": [f"{each.graphs}" for each in splits.values()],
-        "nodes": [_spread(each.nodes) for each in splits.values()],
-        "edges": [_spread(each.edges) for each in splits.values()],
-        "degree": [f"{each.degree:.2f}" for each in splits.values()],
-        "diameter": [_spread(each.diameter) for each in splits.values()],
-        "target mean": [f"{each.target_mean:.3f}" for each in splits.values()],
-        "target std": [f"{each.target_std:.3f}" for each in splits.values()],
-        "MAE of a constant": [f"{each.constant_mae:.3f}" for each in splits.values()],
-        f"{benchmark.metric} of a constant": [f"{each.constant_metric:.3f}" for each in splits.values()],
+    task = splits.task
+    found = {
+        name: describe(graphs, task, scale=getattr(graphs, "target_scale", 1.0))
+        for name, graphs in splits.named().items()
     }
-    header = [f"targets in {benchmark.unit}", *splits, "published"]
-    return table(header, [[name, *cells, benchmark.published.get(name, "-")] for name, cells in rows.items()])
+    rows = {name: [show(statistics) for statistics in found.values()] for name, show in _ROWS.items()}
+    best = f"the most frequent class, {task.score.unit}" if task.has_classes else "a constant"
+    rows[f"{task.score.name} of {best}"] = [f"{statistics.constant_metric:.3f}" for statistics in found.values()]
+    header = [f"targets: {_target_name(task)}", *found, "published"]
+    shown = {name: cells for name, cells in rows.items() if set(cells) != {""}}
+    return table(header, [[name, *cells, published.get(name, "-")] for name, cells in shown.items()])
 
 
-def _spread(value: Spread | None) -> str:
-    if value is None:
-        return "-"
-    return (
-        f"{value.mean:.0f}" if value.least == value.most else f"{value.mean:.1f} ({value.least:.0f}-{value.most:.0f})"
-    )
+# Rows of numbers that a dataset does not have, such as the mean of classes, are empty and left out.
+_ROWS: dict[str, Callable[[Statistics], str]] = {
+    "graphs": lambda statistics: f"{statistics.graphs}",
+    "nodes": lambda statistics: _extent(statistics.nodes),
+    "edges": lambda statistics: _extent(statistics.edges),
+    "degree": lambda statistics: f"{statistics.degree:.2f}",
+    "diameter": lambda statistics: "-" if statistics.diameter is None else _extent(statistics.diameter),
+    "targets": lambda statistics: f"{statistics.targets}",
+    "target mean": lambda statistics: _number(statistics.target_mean),
+    "target std": lambda statistics: _number(statistics.target_std),
+    "MAE of a constant": lambda statistics: _number(statistics.constant_mae),
+}
+
+
+def _target_name(task: Task) -> str:
+    return f"{task.name}, {task.score.unit}" if task.score.unit and not task.has_classes else task.name
+
+
+def _draw(path: Path, splits: Splits, benchmark: Benchmark) -> bool:
+    """Draw the first training graphs and return true, unless they are too large to be placed."""
+    graphs = [splits.train[index] for index in range(min(SAMPLES, len(splits.train)))]
+    if any((graph.num_nodes or 0) > MOST_PLACED and graph.pos is None and not is_lattice(graph) for graph in graphs):
+        return False
+    scale = getattr(splits.train, "target_scale", 1.0)
+    shown = [_show_target(graph, splits.task) for graph in graphs]
+    draw_sheet(path, shown, title=benchmark.title, unit=_target_name(splits.task), scale=scale)
+    return True
+
+
+def _show_target(graph: Graph, task: Task) -> Graph:
+    """Return a graph with one column of numbers as targets, and a mask of those that count."""
+    target = task.target(graph)
+    counted = task.counted(graph, target).reshape(len(target), -1)[:, 0]
+    shown = Graph(x=graph.x, edge_index=graph.edge_index, pos=graph.pos)
+    shown.y = torch.where(counted, target.reshape(len(target), -1)[:, 0].double(), 0.0).unsqueeze(1)
+    if task.level == "node":
+        shown.mask = counted
+    return shown
+
+
+def _extent(value: Extent) -> str:
+    if value.least == value.most:
+        return f"{value.mean:.0f}"
+    return f"{value.mean:.1f} ({value.least:.0f}-{value.most:.0f})"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"

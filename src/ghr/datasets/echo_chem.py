@@ -1,28 +1,39 @@
 """ECHO-Chem: charges of atoms and energies of long molecules."""
 
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
+from typing_extensions import Unpack
 
-from ghr.datasets.cached import progress
-from ghr.datasets.metrics import mean_absolute_error
-from ghr.datasets.molecules.fragments import draw_molecule
-from ghr.datasets.molecules.needs import need
-from ghr.datasets.molecules.smiles import diameter, file_digest, parse, read_smiles
-from ghr.datasets.molecules.split import SPLITS, hashed_split
-from ghr.datasets.options import one_of, whole
-from ghr.datasets.resumable import compute
-from ghr.datasets.sourced import SourcedDataset, expect
+from ghr.checks import check_choice
+from ghr.datasets.benchmark import Benchmark
+from ghr.datasets.echo import ECHO_SUGGESTED, ECHO_TRAINING
+from ghr.datasets.generators.molecules.fragments import draw_molecule
+from ghr.datasets.generators.molecules.needs import need
+from ghr.datasets.generators.molecules.smiles import diameter, file_digest, parse, read_smiles
+from ghr.datasets.generators.molecules.split import SPLITS, choose_split
+from ghr.datasets.metrics import METRICS
+from ghr.datasets.storage.cached import Preparation, progress
+from ghr.datasets.storage.resumable import compute
+from ghr.datasets.storage.sourced import SourcedDataset, expect, refuse_choices
+from ghr.datasets.task import Task
 
 REPOSITORY = "lucamiglior/echo-benchmark"
-TASKS = ("charge", "energy")
 DIAMETERS = (17, 40)
 NUM_MOLECULES = {"train": 800, "val": 100, "test": 100}
+
+
+TASKS = {
+    "charge": Task("node", metric=METRICS["mae"].scale(1e3, "1e-3 e"), name="charge"),
+    "energy": Task("graph", metric="mae_of_powers", name="log10 energy"),
+}
 
 
 class ECHOChem(SourcedDataset):
@@ -54,19 +65,19 @@ class ECHOChem(SourcedDataset):
     Args:
         root: Folder of the cache. Computed molecules are kept in it too: both tasks share them, and a stopped rebuild
             goes on where it was.
-        task: ``"charge"`` or ``"energy"``.
+        task: ``"charge"`` or ``"energy"``; the attribute ``target`` keeps this name.
         split: ``"train"``, ``"val"`` or ``"test"``.
         source: ``"hub"`` for the published files, ``"generate"`` to compute here.
-        smiles: Of a rebuilt set, a file of molecules (:func:`~ghr.datasets.molecules.smiles.read_smiles`); those
-            with another diameter or in several pieces are passed over, repeated ones counted once.
-        num_graphs: Of a rebuilt set, the molecules to compute for this split; by default 800, 100 and 100 random ones,
-            or all of a file.
+        smiles: Of a rebuilt set, a file of molecules (:func:`~ghr.datasets.generators.molecules.smiles.read_smiles`);
+            those with another diameter or in several pieces are passed over, repeated ones counted once.
+        num_graphs: Graphs of this split, of a rebuilt set the molecules to compute; by default all that are published,
+            all of a file, or 800, 100 and 100 random ones.
         seed: Of random molecules, conformations and splits.
         workers: Processes that compute; the graphs do not depend on it.
-        transform: Applied at every access.
-        pre_transform: Applied once, before the graphs are stored.
-        pre_filter: Keeps only the graphs for which it is true.
+        **preparation: ``transform``, ``pre_transform`` and ``pre_filter`` as in :class:`CachedDataset`.
     """
+
+    sizes: ClassVar[Mapping[str, int]] = NUM_MOLECULES
 
     def __init__(
         self,
@@ -79,58 +90,49 @@ class ECHOChem(SourcedDataset):
         num_graphs: int | None = None,
         seed: int = 0,
         workers: int = 1,
-        transform: Callable[[Any], Any] | None = None,
-        pre_transform: Callable[[Any], Any] | None = None,
-        pre_filter: Callable[[Any], bool] | None = None,
+        **preparation: Unpack[Preparation],
     ) -> None:
-        one_of("task", task, TASKS)
-        one_of("split", split, SPLITS)
-        if source == "hub" and (smiles, num_graphs, seed) != (None, None, 0):
-            raise ValueError("The published graphs have no choice of molecules, number and seed; leave them out.")
-        self.target = task
-        self.task = "node" if task == "charge" else "graph"
-        self.split = split
+        self.target = check_choice("task", task, TASKS)
+        self.task = TASKS[task]
+        self.target_scale = 1e3 if task == "charge" else 1.0
+        refuse_choices(source, smiles=smiles)
         self.smiles = None if smiles is None else Path(smiles)
-        if num_graphs is None and smiles is None:
-            num_graphs = NUM_MOLECULES[split]
-        self.num_graphs = None if num_graphs is None else whole("num_graphs", num_graphs, 1)
-        self.seed = whole("seed", seed, 0)
-        super().__init__(
-            root, source, workers=workers, transform=transform, pre_transform=pre_transform, pre_filter=pre_filter
-        )
+        super().__init__(root, split, source, num_graphs=num_graphs, seed=seed, workers=workers, **preparation)
+
+    def default_size(self) -> int | None:
+        """Return how many graphs there are by default; ``None`` for all of a file."""
+        return super().default_size() if self.smiles is None else None
 
     def options(self) -> dict[str, Any]:
         """Return every option that changes the content; a file counts by what is in it."""
-        if self.source == "hub":
-            return {"target": self.target, "split": self.split, "source": self.source}
-        names = ("target", "split", "source", "num_graphs", "seed")
-        return {name: getattr(self, name) for name in names} | {"smiles": self.smiles and file_digest(self.smiles)}
+        file = {} if self.smiles is None else {"smiles": file_digest(self.smiles)}
+        return super().options() | {"target": self.target} | file
 
     def published_file(self) -> tuple[str, str]:
         """Return the repository on the hub and the file in it."""
         return REPOSITORY, f"echo-chem/{self.target}/{self.split}_data.pt"
 
-    def convert(self, graphs: list[dict[str, Tensor]]) -> list[Data]:
+    def convert(self, graphs: Mapping[int, dict[str, Tensor]]) -> list[Data]:
         """Check the published graphs and keep what belongs to the benchmark."""
         converted = []
-        for index, graph in enumerate(graphs):
-            tensors = expect(graph, index, x=2, edge_index=None, edge_attr=2, y=1)
-            rows = tensors["x"].size(0) if self.task == "node" else 1
+        for place, graph in graphs.items():
+            tensors = expect(graph, place, x=2, edge_index=None, edge_attr=2, y=1)
+            rows = tensors["x"].size(0) if self.task.level == "node" else 1
             if tensors["y"].size(0) != rows:
-                raise ValueError(f"Graph {index} of the published file has {tensors['y'].size(0)} targets, not {rows}.")
+                raise ValueError(f"Graph {place} of the published file has {tensors['y'].size(0)} targets, not {rows}.")
             floats = {name: tensors[name].float() for name in ("x", "edge_attr", "y")}
             converted.append(Data(edge_index=tensors["edge_index"].long(), **floats))
         return converted
 
     def rebuild(self) -> list[Data]:
         """Compute this split's molecules with GFN2-xTB."""
-        molecules = self._listed() if self.smiles is not None else self._drawn()
+        molecules = self._draw() if self.smiles is None else self._read(self.smiles)
         items = [{"smiles": smiles, "seed": self.seed} for smiles in molecules]
         folder = Path(self.root, "molecules")
         name = f"ECHO-Chem {self.split} (GFN2-xTB)"
         outcome = compute("charges_and_energy", items, folder, workers=self.workers, description=name)
         outcome.report("molecules", molecules)
-        outcome.write(Path(self.processed_dir, f"{self.key}.left_out.json"), molecules)
+        outcome.write(Path(self.processed_dir, f"{self.raw_key}.left_out.json"), molecules)
         return [self._graph(tensors) for tensors in outcome.results if tensors is not None]
 
     def _graph(self, tensors: dict[str, Tensor]) -> Data:
@@ -138,41 +140,39 @@ class ECHOChem(SourcedDataset):
         names = ("x", "edge_index", "edge_attr")
         return Data(**{name: tensors[name] for name in names}, y=y.float())
 
-    def _drawn(self) -> list[str]:
-        assert self.num_graphs is not None
+    def _draw(self) -> list[str]:
+        """Draw molecules until each belongs to this split, each from its own random stream."""
         chosen = []
-        for index in progress(range(self.num_graphs), f"Molecules for {self.split}"):
-            stream = np.random.SeedSequence(self.seed, spawn_key=(SPLITS.index(self.split), index))
+        for number in progress(self.numbers(), f"Molecules for {self.split}"):
+            stream = np.random.SeedSequence(self.seed, spawn_key=(SPLITS.index(self.split), number))
             rng = np.random.default_rng(stream)
             smiles = draw_molecule(rng, DIAMETERS)
-            while hashed_split(smiles, self.seed) != self.split:
+            while choose_split(smiles, self.seed) != self.split:
                 smiles = draw_molecule(rng, DIAMETERS)
             chosen.append(smiles)
         return chosen
 
-    def _listed(self) -> list[str]:
-        assert self.smiles is not None
-        chosen: dict[str, None] = {}
-        for smiles in progress(read_smiles(self.smiles), f"Molecules for {self.split}"):
-            if len(chosen) == self.num_graphs:
-                break
-            if (canonical := accepted(smiles)) is not None and hashed_split(canonical, self.seed) == self.split:
-                chosen[canonical] = None
+    def _read(self, path: Path) -> list[str]:
+        """Read the first molecules of a file that belong to this split, repeated ones once."""
+
+        def suitable() -> Iterator[str]:
+            seen = set()
+            for smiles in progress(read_smiles(path), f"Molecules for {self.split}"):
+                canonical = accept(smiles)
+                if canonical is not None and canonical not in seen and choose_split(canonical, self.seed) == self.split:
+                    seen.add(canonical)
+                    yield canonical
+
+        chosen = list(islice(suitable(), self.num_graphs))
         if not chosen:
             raise ValueError(
-                f"{self.smiles} has no molecule for the split {self.split!r} that RDKit accepts, that is in one piece, "
+                f"{path} has no molecule for the split {self.split!r} that RDKit accepts, that is in one piece, "
                 f"and that is {DIAMETERS[0]} to {DIAMETERS[1]} bonds across with its hydrogens."
             )
-        return list(chosen)
-
-    def metric(self, prediction: Tensor, target: Tensor) -> float:  # type: ignore[override]  # depends on the task
-        """Return the benchmark's mean absolute error: in 1e-3 e for charges, of 10**x for energies."""
-        if self.target == "charge":
-            return 1e3 * mean_absolute_error(prediction, target)
-        return mean_absolute_error(10 ** prediction.double(), 10 ** target.double())
+        return chosen
 
 
-def accepted(smiles: str) -> str | None:
+def accept(smiles: str) -> str | None:
     """Return the canonical SMILES of a molecule with a diameter in range, and nothing for any other."""
     chem = need("rdkit.Chem")
     try:
@@ -183,3 +183,28 @@ def accepted(smiles: str) -> str | None:
     if across is None or not DIAMETERS[0] <= across <= DIAMETERS[1]:
         return None
     return str(chem.MolToSmiles(molecule))
+
+
+def echo_chem_benchmark(target: str, count: str, *, lr: float, readout: str) -> Benchmark:
+    """Return the benchmark of one task.
+
+    Args:
+        target: ``"charge"`` or ``"energy"``.
+        count: How many graphs are published.
+        lr: Learning rate of the published code.
+        readout: Readout of the published code.
+    """
+    what = {"charge": "partial charges of the atoms", "energy": "energy"}[target]
+    return Benchmark(
+        title=f"ECHO-Chem, {target}",
+        summary=f"{what} of molecules 17 to 40 bonds across",
+        task=TASKS[target],
+        dataset=partial(ECHOChem, task=target),
+        sizes=NUM_MOLECULES,
+        comparable="no: other molecules, and labels by GFN2-xTB instead of DFT",
+        options=("smiles",),
+        training={**ECHO_TRAINING, "lr": lr},
+        # Stated by the paper and its published code.
+        suggested={**ECHO_SUGGESTED, "pool": "sum", "t_high": 1, "t_low": 3, "readout": readout},
+        published={"graphs": count, "diameter": "17 to 40 [2]"},
+    )

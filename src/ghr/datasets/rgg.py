@@ -1,26 +1,25 @@
-"""Single-source shortest paths on random geometric graphs, with a cap on the distances seen in training."""
+"""RGG-SSSP: shortest paths on random geometric graphs, with a cap on the distances seen in training."""
 
-import math
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, dijkstra
-from scipy.spatial import cKDTree
 from torch import Tensor
 from torch_geometric.data import Data
+from typing_extensions import Unpack
 
-from ghr.datasets.cached import CachedDataset, progress
-from ghr.datasets.metrics import check_shapes, mean_absolute_error
-from ghr.datasets.options import one_of, positive, whole
-
-MAX_DRAWS = 20_000
-CLOUDS_PER_SIZE = 5
+from ghr.checks import check_choice, check_flag, check_number, check_whole
+from ghr.datasets.benchmark import Benchmark
+from ghr.datasets.generators.geometric import GeometricGraph, draw_geometric_graph
+from ghr.datasets.metrics import METRICS
+from ghr.datasets.storage.cached import Preparation
+from ghr.datasets.storage.sourced import SourcedDataset
+from ghr.datasets.storage.workers import in_order
+from ghr.datasets.task import Task
 
 
 @dataclass(frozen=True)
@@ -41,9 +40,10 @@ REGIMES = {
     "huge": Regime(6.0, (300, 350), (2000, 2000), 20, 90),
 }
 SPLITS = {"train": 6000, "val": 1000, "test": 1000}
+HOPS, LENGTHS = (Task("node", metric=METRICS["mae"].scale(1, unit), name="distance") for unit in ("hops", "length"))
 
 
-class RGGSSSP(CachedDataset):
+class RGGSSSP(SourcedDataset):
     r"""Distance of every node from a marked source on random geometric graphs; test distances exceed trained ones.
 
     A graph has :math:`N` points, uniform in the unit square without wrap-around, and an edge between any two that
@@ -82,14 +82,15 @@ class RGGSSSP(CachedDataset):
         max_distance: Largest distance in hops, also for weighted sets; by default as in the table.
         mean_degree: Expected degree :math:`k` away from the border; by default as in the table.
         weighted: Whether edges carry their Euclidean length and ``y`` the length of the shortest path.
-        num_graphs: Number of graphs; by default 6000 for training and 1000 each for validation and test.
+        num_graphs: Graphs of this split; by default 6000 for training and 1000 each for validation and test.
         seed: Seed of all random streams.
-        transform: Applied at every access.
-        pre_transform: Applied once, before the graphs are stored.
-        pre_filter: Keeps only the graphs for which it is true.
+        source: ``"generate"``, the only one.
+        workers: Processes that draw; the graphs do not depend on it.
+        **preparation: ``transform``, ``pre_transform`` and ``pre_filter`` as in :class:`CachedDataset`.
     """
 
-    task: Literal["node", "graph"] = "node"
+    sources: ClassVar[tuple[str, ...]] = ("generate",)
+    sizes: ClassVar[Mapping[str, int]] = SPLITS
 
     def __init__(
         self,
@@ -102,149 +103,102 @@ class RGGSSSP(CachedDataset):
         num_graphs: int | None = None,
         seed: int = 0,
         *,
-        transform: Callable[[Any], Any] | None = None,
-        pre_transform: Callable[[Any], Any] | None = None,
-        pre_filter: Callable[[Any], bool] | None = None,
+        source: str = "generate",
+        workers: int = 1,
+        **preparation: Unpack[Preparation],
     ) -> None:
-        one_of("regime", regime, REGIMES)
-        one_of("split", split, SPLITS)
+        self.regime = check_choice("regime", regime, REGIMES)
         default, test = REGIMES[regime], split == "test"
-        self.regime = regime
-        self.split = split
         if max_distance is None:
             max_distance = default.test_max_distance if test else default.max_distance
-        self.max_distance = whole("max_distance", max_distance, 1)
-        self.mean_degree = positive("mean_degree", default.mean_degree if mean_degree is None else mean_degree)
-        self.weighted = bool(weighted)
-        self.num_graphs = whole("num_graphs", SPLITS[split] if num_graphs is None else num_graphs, 1)
-        self.seed = whole("seed", seed, 0)
+        self.max_distance = check_whole("max_distance", max_distance)
+        degree = default.mean_degree if mean_degree is None else mean_degree
+        self.mean_degree = check_number("mean_degree", degree, above=0)
+        self.weighted = check_flag("weighted", weighted)
         self.nodes = default.test_nodes if test else default.nodes
-        super().__init__(root, transform=transform, pre_transform=pre_transform, pre_filter=pre_filter)
+        self.task = LENGTHS if self.weighted else HOPS
+        super().__init__(root, split, source, num_graphs=num_graphs, seed=seed, workers=workers, **preparation)
 
     def options(self) -> dict[str, Any]:
         """Return every option that changes the content."""
-        names = ("regime", "split", "max_distance", "mean_degree", "weighted", "num_graphs", "seed")
-        return {name: getattr(self, name) for name in names}
+        names = ("regime", "max_distance", "mean_degree", "weighted")
+        return super().options() | {name: getattr(self, name) for name in names}
 
-    def generate(self) -> list[Data]:
+    def rebuild(self) -> list[Data]:
         """Draw the graphs, each from its own random stream."""
-        return [
-            self._graph(index) for index in progress(range(self.num_graphs), f"RGG-SSSP {self.regime} {self.split}")
-        ]
+        stream = (list(REGIMES).index(self.regime), list(SPLITS).index(self.split))
+        draw = partial(_draw, self.seed, stream, self.nodes, self.mean_degree, self.max_distance)
+        name = f"RGG-SSSP {self.regime} {self.split}"
+        return [self._graph(drawn) for drawn in in_order(draw, self.numbers(), workers=self.workers, description=name)]
 
-    def _graph(self, index: int) -> Data:
-        stream = (list(REGIMES).index(self.regime), list(SPLITS).index(self.split), index)
-        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=stream))
-        draw = _draw(rng, self.nodes, self.mean_degree, self.max_distance)
-        edges, length = draw.graph.tocoo(), draw.graph.data
-        distance = dijkstra(draw.graph, indices=draw.source) if self.weighted else draw.hops
-        x = torch.zeros(len(draw.pos), 1)
-        x[draw.source] = 1.0
+    def _graph(self, drawn: GeometricGraph) -> Data:
+        distance = drawn.distance if self.weighted else drawn.hops
+        length = drawn.length if self.weighted else np.ones_like(drawn.length)
+        x = torch.zeros(len(drawn.pos), 1)
+        x[drawn.source] = 1.0
         return Data(
             x=x,
-            edge_index=torch.from_numpy(np.stack([edges.row, edges.col]).astype(np.int64)),
-            edge_attr=torch.from_numpy(length if self.weighted else np.ones_like(length)).float().unsqueeze(1),
-            y=torch.from_numpy(np.where(draw.mask, distance, 0.0)).float().unsqueeze(1),
-            mask=torch.from_numpy(draw.mask),
-            hops=torch.from_numpy(np.where(draw.mask, draw.hops, -1.0)).long(),
-            pos=torch.from_numpy(draw.pos),
+            edge_index=torch.from_numpy(drawn.edge_index),
+            edge_attr=torch.from_numpy(length).float().unsqueeze(1),
+            y=torch.from_numpy(np.where(drawn.mask, distance, 0.0)).float().unsqueeze(1),
+            mask=torch.from_numpy(drawn.mask),
+            hops=torch.from_numpy(np.where(drawn.mask, drawn.hops, -1.0)).long(),
+            pos=torch.from_numpy(drawn.pos),
         )
 
-    @staticmethod
-    def metric(prediction: Tensor, target: Tensor) -> float:
-        """Return the mean absolute error, in hops (in units of length for weighted sets), over the given rows."""
-        return mean_absolute_error(prediction, target)
+
+def _draw(
+    seed: int, stream: tuple[int, int], nodes: tuple[int, int], mean_degree: float, max_distance: int, index: int
+) -> GeometricGraph:
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(*stream, index)))
+    return draw_geometric_graph(rng, nodes, mean_degree, max_distance)
 
 
-class GroupError(TypedDict):
-    """Error over the nodes at one distance."""
-
-    mae: float
-    count: int
-
-
-class DistanceErrors(TypedDict):
-    """What :func:`mae_by_distance` returns; ``None`` stands where a group has no node."""
-
-    mae: float | None
-    in_range: float | None
-    out_of_range: float | None
-    largest_prediction: float | None
-    by_distance: dict[str, GroupError]
+# Stated by the paper or its published code.
+SUGGESTED = {
+    "hidden_channels": 32,
+    "conv": "gated_gine",
+    "pool": "max",
+    "steps": 4,
+    "partition": "graclus",
+    "rounds": 3,
+    "edge_reduce": ("min", "mean"),
+}
 
 
-def mae_by_distance(prediction: Tensor, target: Tensor, hops: Tensor, in_range: int) -> DistanceErrors:
-    """Return the mean absolute error over all reached nodes, within and beyond a distance, and at every distance.
+def rgg_benchmark(regime: str, published: Mapping[str, str], **suggested: Any) -> Benchmark:
+    """Return the benchmark of one regime.
 
     Args:
-        prediction: Predicted distances :math:`(N)` or :math:`(N, 1)`.
-        target: True distances, of the same shape.
-        hops: Distance of every node in hops :math:`(N)`; negative where the node is not reached and not counted.
-        in_range: Largest distance in hops that counts as in range.
+        regime: A name in :data:`REGIMES`.
+        published: What is published about its graphs, if anything.
+        **suggested: What models are suggested for it in particular.
     """
-    check_shapes(prediction, target)
-    if hops.shape != prediction.shape[:1] or prediction.numel() != hops.numel():
-        raise ValueError(
-            f"One prediction per entry of hops is needed; got {tuple(prediction.shape)} for {tuple(hops.shape)}."
-        )
-    reached = (hops >= 0).cpu()
-    distance = hops.detach().cpu()[reached]
-    predicted = prediction.detach().cpu().double().reshape(-1)[reached]
-    error = (predicted - target.detach().cpu().double().reshape(-1)[reached]).abs()
-
-    def mean(rows: Tensor) -> float | None:
-        return float(error[rows].mean()) if bool(rows.any()) else None
-
-    total, count = torch.bincount(distance, weights=error), torch.bincount(distance)
-    return {
-        "mae": mean(distance >= 0),
-        "in_range": mean(distance <= in_range),
-        "out_of_range": mean(distance > in_range),
-        "largest_prediction": float(predicted.max()) if predicted.numel() else None,
-        "by_distance": {
-            str(d): {"mae": float(total[d] / count[d]), "count": int(count[d])}
-            for d in count.nonzero().flatten().tolist()
-        },
-    }
-
-
-class _Draw(NamedTuple):
-    pos: NDArray[np.float32]
-    graph: csr_array  # both directions, sorted, with the lengths as values
-    source: int
-    mask: NDArray[np.bool_]  # the largest component
-    hops: NDArray[np.float64]  # infinite where unreachable
-
-
-def _draw(rng: np.random.Generator, nodes: tuple[int, int], mean_degree: float, max_distance: int) -> _Draw:
-    """Draw until a graph is accepted: up to five point clouds for one size and radius, then another size and radius."""
-    scattered = 0
-    for draw in range(MAX_DRAWS):
-        if draw % CLOUDS_PER_SIZE == 0:
-            size = int(rng.integers(*nodes, endpoint=True))
-            radius = rng.uniform(0.9, 1.1) * math.sqrt(mean_degree / (math.pi * size))
-        pos = rng.random((size, 2), dtype=np.float32)
-        graph = _connect(pos, radius)
-        label = connected_components(graph, directed=False)[1]
-        mask = label == np.bincount(label).argmax()
-        members = np.flatnonzero(mask)
-        if len(members) < 0.8 * size:
-            scattered += 1
-            continue
-        source = int(members[rng.integers(len(members))])
-        hops = dijkstra(graph, indices=source, unweighted=True)
-        if hops[mask].max() <= max_distance:
-            return _Draw(pos, graph, source, mask, hops)
-    raise ValueError(
-        f"No graph of {nodes[0]} to {nodes[1]} nodes was accepted in {MAX_DRAWS} draws with mean_degree={mean_degree} "
-        f"and max_distance={max_distance}: in {scattered} the largest component was below 80 % of the nodes, in "
-        f"{MAX_DRAWS - scattered} it reached further than max_distance. Raise mean_degree or max_distance."
+    default = REGIMES[regime]
+    cap = f"training up to {default.max_distance} hops, test up to {default.test_max_distance}"
+    return Benchmark(
+        title=f"RGG-SSSP, {regime} regime",
+        summary=f"distance from a source on random geometric graphs, {cap}",
+        task=HOPS,
+        dataset=partial(_load, regime),
+        sizes=SPLITS,
+        comparable="yes: generating is the protocol" if published else "no: there are no published numbers",
+        sources=("generate",),
+        options=("max_distance", "mean_degree", "weighted"),
+        # All of it stated by the published code.
+        training={"epochs": 300, "batch_size": 32, "lr": 1e-3, "patience": 15, "gamma": 0.8, "jitter": True},
+        suggested={**SUGGESTED, **suggested},
+        published=published,
+        distance=_hops,
+        in_range=lambda options: options.get("max_distance") or default.max_distance,
     )
 
 
-def _connect(pos: NDArray[np.float32], radius: float) -> csr_array:
-    wide = pos.astype(np.float64)
-    pairs = cKDTree(wide).query_pairs(radius, output_type="ndarray")
-    length = np.linalg.norm(wide[pairs[:, 0]] - wide[pairs[:, 1]], axis=1)
-    both = np.concatenate([pairs, pairs[:, ::-1]])
-    return csr_array((np.tile(length, 2), (both[:, 0], both[:, 1])), shape=(len(pos), len(pos)))
+def _load(regime: str, root: Path, *, split: str, max_distance: int | None = None, **options: Any) -> RGGSSSP:
+    """Load a split; the cap on distances is for training and validation, the test keeps that of its regime."""
+    return RGGSSSP(root, regime, split, max_distance=None if split == "test" else max_distance, **options)
+
+
+def _hops(data: Data) -> Tensor:
+    hops: Tensor = data["hops"]
+    return hops

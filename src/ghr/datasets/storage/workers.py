@@ -1,0 +1,42 @@
+"""The same results from one process or from many."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_all_start_methods, get_context
+from multiprocessing.context import BaseContext
+from typing import TypeVar
+
+from ghr.datasets.storage.cached import progress
+
+Result = TypeVar("Result")
+
+
+def in_order(
+    function: Callable[[int], Result], indices: Sequence[int], *, workers: int, description: str
+) -> list[Result]:
+    """Return ``[function(index) for index in indices]``, computed by several processes if wanted.
+
+    Args:
+        function: Must depend on the index alone, and be known to other processes by name: a function of a module, or
+            a ``functools.partial`` of one.
+        indices: What it is called with.
+        workers: Number of processes; with one, everything happens in this one.
+        description: Title of the progress bar.
+    """
+    if workers == 1:
+        return [function(index) for index in progress(indices, description)]
+    with ProcessPoolExecutor(workers, mp_context=_context(function)) as pool:
+        results = pool.map(function, indices, chunksize=max(1, min(64, len(indices) // (4 * workers))))
+        return [next(results) for _ in progress(indices, description)]
+
+
+def _context(function: Callable[[int], Result]) -> BaseContext:
+    """Where the system can, copies of a fresh process with everything imported; otherwise fresh processes.
+
+    Not copies of this one: they may inherit a lock that some thread holds.
+    """
+    if "forkserver" not in get_all_start_methods():
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload([getattr(function, "func", function).__module__])
+    return context

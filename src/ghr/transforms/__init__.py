@@ -1,0 +1,5 @@
+"""What a model wants prepared of a graph besides its hierarchy."""
+
+from ghr.transforms.laplacian import LaplacianEncoding
+
+__all__ = ["LaplacianEncoding"]
