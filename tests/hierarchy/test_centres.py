@@ -10,6 +10,7 @@ from torch_geometric.data import Batch, Data
 
 from ghr import CentrePaths, Coarsen, Graclus
 from ghr.datasets import RGGSSSP
+from ghr.hierarchy.data import levels_of
 from ghr.testing import path_graph
 
 
@@ -108,5 +109,45 @@ def test_what_has_no_centres_gets_a_sentence():
         Coarsen(Graclus(), CentrePaths(column=2))(path)
     with pytest.raises(ValueError, match="inside cluster 0 no path joins node"):
         Coarsen(lambda edge_index, num_nodes: torch.tensor([0, 1, 1, 0]), CentrePaths())(path)
-    with pytest.raises(ValueError, match="column must be a whole number"):
-        CentrePaths(column=-1)
+    for column in (-1, 1.5, "0", True, None):
+        with pytest.raises(ValueError, match=f"column must be a whole number of at least 0; got {column!r}"):
+            CentrePaths(column)
+
+
+STEP = (torch.tensor([0, 0, 1, 1]), 2, torch.tensor([[0, 1], [1, 0]]), torch.tensor([-1, 0, -1, -1, 1, -1]))
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "words"),
+    [
+        (0, torch.tensor([0, 0, 1]), r"label has the shape \(3,\) for 4 nodes"),
+        (0, torch.tensor([0, 0, 1, 2]), "label has 2, but must be in 0 to 1"),
+        (0, [0, 0, 1, 1], "label must be an int64 tensor"),
+        (1, 0, "num_clusters must be a whole number of at least 1"),
+        (1, "2", "num_clusters must be a whole number"),
+        (2, torch.tensor([[0, 1], [1, 2]]), "coarse_edges has node 2"),
+        (3, torch.tensor([-1, 0, -1, -1, 2, -1]), "became has 2, but must be in -1 to 1"),
+        (3, torch.tensor([0.5]), "became must be an int64 tensor"),
+    ],
+)
+def test_bad_steps_get_a_sentence(place, value, words):
+    level = levels_of(path_graph(4))[0]
+    CentrePaths()(level, *STEP)
+    step = [*STEP]
+    step[place] = value
+    with pytest.raises(ValueError, match=words):
+        CentrePaths()(level, *step)
+    with pytest.raises(ValueError, match="CentrePaths coarsens a Level; got the int 5"):
+        CentrePaths()(5, *STEP)
+
+
+def test_an_edge_weight_is_a_length_and_whole_numbers_are_lengths():
+    weighted, lengths = path_graph(4), path_graph(4)
+    weighted.edge_weight = torch.tensor([1.0, 5.0, 2.0]).repeat(2)
+    lengths.edge_attr = torch.tensor([[1], [5], [2]]).repeat(2, 1)
+    coarsen = Coarsen(lambda edge_index, num_nodes: torch.tensor([0, 0, 1, 1]), "centre_paths")
+    for path in (weighted, lengths):
+        coarse = coarsen(path).levels[1]
+        assert coarse.centre_distance.tolist() == [0, 1, 0, 2]
+        assert coarse.edge_attr.tolist() == [[6], [6]]
+        assert coarse.edge_attr.dtype == torch.float32

@@ -1,11 +1,15 @@
+import json
+
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import INFINITE, distances, edge_lists
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Batch, Data, HeteroData
 
 from ghr import CentrePaths, Coarsen, Graclus, GridBlocks
+from ghr.hierarchy.coarsen import PARTITIONS, make_coarsen
 from ghr.testing import assert_quotient, random_graph
 
 
@@ -181,8 +185,23 @@ def test_bad_graphs(change, words):
         ((Graclus(), "median"), "Unknown edge_reduce 'median'; known are min, mean, max, sum"),
         ((Graclus(), ("min", "median")), "'median'"),
         ((Graclus(), ()), "Unknown edge_reduce"),
-        ((Graclus(), None, 0), "levels=0"),
+        ((Graclus(), 2), "Unknown edge_reduce 2; known are min"),
+        ((Graclus(), ("min", 2)), "Unknown edge_reduce"),
+        ((Graclus(), np.array(["min"])), "Unknown edge_reduce"),
+        ((Graclus(), torch.tensor(1)), "Unknown edge_reduce"),
+        ((Graclus(), {"min"}), "Unknown edge_reduce"),
+        ((Graclus(), CentrePaths), r"an object and not a class; write CentrePaths\(...\)"),
+        ((Graclus(), None, 0), "levels must be a whole number of at least 1; got 0"),
+        ((Graclus(), None, True), "levels must be a whole number of at least 1; got True"),
+        ((Graclus(), None, 10**9), "levels must be a whole number of at most 64"),
+        ((Graclus(), None, 1, 3), "codes must list how many codes every column of edge_attr has; got 3"),
+        ((Graclus(), None, 1, ()), "codes must list"),
+        ((Graclus(), None, 1, "34"), "codes must list"),
+        ((Graclus(), None, 1, (3, 0)), "number of codes of a column must be a whole number of at least 1; got 0"),
+        ((Graclus(), None, 1, (10**9,)), "at most 10000"),
         (("graclus",), "callable"),
+        ((Graclus,), "callable"),
+        ((None,), "callable"),
     ],
 )
 def test_bad_arguments(arguments, words):
@@ -196,3 +215,81 @@ def test_coarsening_twice_and_bad_labels_are_refused():
         Coarsen(Graclus())(Coarsen(Graclus())(graph))
     with pytest.raises(ValueError, match="one integer label per node"):
         Coarsen(lambda edge_index, num_nodes: torch.zeros(3, dtype=torch.long))(graph)
+    with pytest.raises(ValueError, match=r"one integer label per node, shape \(6,\); got the list"):
+        Coarsen(lambda edge_index, num_nodes: [0] * num_nodes)(graph)
+    with pytest.raises(ValueError, match="one integer label per node"):
+        Coarsen(lambda edge_index, num_nodes: torch.zeros(num_nodes))(graph)
+
+
+@pytest.mark.parametrize("given", [5, None, "graph", [1, 2], torch.ones(3), HeteroData(), [random_graph(4, 5)]])
+def test_what_is_no_graph_gets_a_sentence(given):
+    with pytest.raises(ValueError, match=r"Coarsen takes a torch_geometric.data.Data; got \w+"):
+        Coarsen(Graclus())(given)
+
+
+def test_a_plain_graph_that_carries_levels_is_refused_too():
+    with pytest.raises(ValueError, match="already has 2 levels"):
+        Coarsen(Graclus())(Data.from_dict(Coarsen(Graclus())(random_graph(6, 9)).to_dict()))
+
+
+def test_an_edge_weight_is_reduced_with_the_features():
+    graph = random_graph(12, 30, edge_dim=2)
+    graph.edge_weight = torch.rand(graph.num_edges, generator=torch.Generator().manual_seed(0))
+    together = random_graph(12, 30, edge_dim=2)
+    together.edge_attr = torch.cat([together.edge_attr, graph.edge_weight.unsqueeze(1)], dim=1)
+    first, second = (Coarsen(Graclus(), ("min", "mean"), 2)(given) for given in (graph, together))
+    for one, two in zip(first.levels, second.levels, strict=True):
+        assert torch.equal(one.edge_attr, two.edge_attr)
+    assert first.levels[1].edge_attr.size(1) == 6
+
+
+def test_heavy_edge_reads_the_weight_and_not_the_features():
+    square = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+    weight = torch.tensor([1.0, 5.0, 1.0, 5.0])
+    data = Data(x=torch.ones(4, 1), edge_index=square, edge_weight=weight, edge_attr=weight.flip(0).unsqueeze(1))
+    assert Coarsen(Graclus(mode="heavy_edge"))(data).levels[1].assignment.tolist() == [0, 1, 1, 0]
+    data.edge_weight = -weight
+    with pytest.raises(ValueError, match="at least 0"):
+        Coarsen(Graclus(mode="heavy_edge"))(data)
+
+
+CONFIGS = {
+    "default": Coarsen(Graclus(rounds=3)),
+    "graclus": Coarsen(Graclus(2, "heavy_edge", 7), ("min", "mean"), 2),
+    "no seed": Coarsen(Graclus(2, "random", None), "max"),
+    "grid": Coarsen(GridBlocks(4), levels=2),
+    "centres": Coarsen(Graclus(rounds=2), CentrePaths()),
+    "codes": Coarsen(Graclus(rounds=2), codes=(4, 3)),
+    "numpy": Coarsen(Graclus(np.int64(2), seed=np.int32(1)), levels=np.int64(2), codes=[np.int64(4)]),
+}
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_the_config_builds_it_again(name):
+    coarsen = CONFIGS[name]
+    config = json.loads(json.dumps(coarsen.config))
+    again = make_coarsen(**config)
+    assert repr(again) == repr(coarsen)
+    assert again.config == coarsen.config
+    assert make_coarsen().config == {**CONFIGS["default"].config}
+
+
+def test_what_json_cannot_hold_has_no_config():
+    assert Coarsen(lambda edge_index, num_nodes: torch.zeros(num_nodes).long()).config is None
+    assert Coarsen(Graclus(), lambda edges, assignment, count: edges.T.float()).config is None
+    assert Coarsen(Graclus(), CentrePaths(column=1)).config is None
+
+
+def test_every_partition_has_a_name():
+    assert {"graclus": Graclus, "grid": GridBlocks} == PARTITIONS
+    for name, cls in PARTITIONS.items():
+        assert isinstance(make_coarsen(partition=name).partition, cls)
+        assert set(cls().config) == set(cls.options)
+    with pytest.raises(ValueError, match="Unknown partition 'metis'; known are graclus, grid"):
+        make_coarsen(partition="metis")
+
+
+def test_repr_names_every_option_that_is_set():
+    expected = "Coarsen(GridBlocks(block=2), edge_reduce=('min', 'mean'), levels=2, codes=[3])"
+    assert repr(Coarsen(GridBlocks(2), ["min", "mean"], 2, (3,))) == expected
+    assert repr(Coarsen(GridBlocks(2), "mean")) == "Coarsen(GridBlocks(block=2), edge_reduce='mean', levels=1)"

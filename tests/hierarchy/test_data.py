@@ -93,10 +93,110 @@ def test_pyg_caches_it_without_falling_back_to_unsafe_loading(tmp_path):
     assert next(iter(DataLoader(again, batch_size=3))).num_levels == 2
 
 
-def test_a_batch_vector_of_the_wrong_length_is_refused():
-    data = Data(x=torch.ones(3, 1), edge_index=torch.empty(2, 0, dtype=torch.long), batch=torch.zeros(2).long())
-    with pytest.raises(ValueError, match=r"batch has the shape \(2,\) for 3 nodes"):
+def broken(**changes):
+    """A good graph of two levels in which some attributes are replaced; ``None`` takes one away."""
+    data = Coarsen(Graclus(rounds=1), ("min", "mean"))(random_graph(8, 12, edge_dim=1))
+    for name, value in changes.items():
+        data[name] = value
+    return data
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"batch": torch.zeros(2).long()}, r"batch has the shape \(2,\) for 8 nodes"),
+        ({"batch": torch.full((8,), 1)}, "batch has 1, but must be in 0 to 0"),
+        ({"batch": torch.full((8,), -1)}, "batch has -1"),
+        ({"level1_assignment": None}, "A graph has no level1_assignment"),
+        ({"level1_edge_index": None}, "A graph has no level1_edge_index"),
+        ({"level1_batch": None}, "coarsened to 2 levels, but 1 are there"),
+        ({"level1_assignment": [0] * 8}, "assignment of level 1 must be an int64 tensor"),
+        ({"level1_assignment": torch.zeros(8)}, "assignment of level 1 must be an int64 tensor"),
+        ({"level1_assignment": torch.zeros(8, 1).long()}, r"assignment of level 1 has the shape \(8, 1\)"),
+        ({"level1_assignment": torch.zeros(7).long()}, "level 1 assigns 7 nodes, but the level below has 8"),
+        ({"level1_assignment": torch.full((8,), 99)}, "level 1 assigns a node to 99, but has"),
+        ({"level1_assignment": torch.full((8,), -1)}, "level 1 assigns a node to -1"),
+        ({"level1_edge_index": torch.tensor([[0], [99]])}, "edge_index of level 1 has node 99"),
+        ({"level1_edge_index": "abc"}, "edge_index of level 1 must be an int64 tensor"),
+        ({"level1_edge_attr": torch.ones(1, 2)}, "edge_attr of level 1 has 1 rows"),
+        ({"level1_edge_attr": 3}, "edge_attr of level 1 must be a tensor"),
+        ({"level1_batch": 5}, "level1_batch must be a tensor"),
+        ({"level1_batch": torch.tensor(5)}, "level1_batch must be a tensor"),
+        ({"level1_batch": torch.zeros(5)}, "batch of level 1 must be an int64 tensor"),
+        ({"level1_batch": torch.full((8,), 3)}, "batch of level 1 has 3, but must be in 0 to 0"),
+        ({"level1_centre_distance": torch.ones(3)}, r"centre_distance of level 1 has the shape \(3,\)"),
+        ({"level1_centre_distance": torch.full((8,), float("nan"))}, "centre_distance of level 1 has 8 entries"),
+        ({"x": torch.full((8, 1), float("inf"))}, "x has 8 entries that are not finite"),
+    ],
+)
+def test_broken_graphs_get_a_sentence(changes, words):
+    assert len(check_graph(broken())) == 2
+    with pytest.raises(ValueError, match=words):
+        check_graph(broken(**changes))
+
+
+@pytest.mark.parametrize("graph", [10**12, 3, -1])
+def test_a_graph_has_at_least_one_node(graph):
+    data = Data(x=torch.ones(3, 1), edge_index=torch.empty(2, 0).long(), batch=torch.tensor([0, 0, graph]))
+    with pytest.raises(ValueError, match=f"batch has {graph}, but must be in 0 to 2"):
         check_graph(data)
+
+
+def test_a_batch_may_hold_graphs_without_nodes():
+    sizes = [0, 0, 1, 0]
+    empty = [Data(x=torch.ones(size, 1), edge_index=torch.empty(2, 0).long()) for size in sizes]
+    check_graph(Batch.from_data_list(empty))
+
+
+def test_attributes_of_a_user_are_batched_as_in_any_graph():
+    items = graphs(2, levels=1)
+    for item in items:
+        item.level_index = torch.tensor([0, 1])
+        item.levels_edge_index = item.edge_index
+        item.level1_note = torch.ones(2, 3)
+        item.level0_batch_note = torch.ones(1)
+    batch, plain = (
+        Batch.from_data_list(given) for given in (items, [Data.from_dict(item.to_dict()) for item in items])
+    )
+    for key in ("level_index", "levels_edge_index", "level1_note", "level0_batch_note"):
+        assert torch.equal(batch[key], plain[key]), key
+    assert batch.level_index.tolist() == [0, 1, items[0].num_nodes, items[0].num_nodes + 1]
+    assert batch.levels_edge_index.shape == batch.edge_index.shape
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"assignment": [0, 0, 1, 1]}, "assignment of level 1 must be an int64 tensor"),
+        ({"assignment": torch.zeros(3).long()}, r"assignment of level 1 has the shape \(3,\) for 4 nodes below"),
+        ({"num_nodes": 0}, "num_nodes must be a whole number of at least 1; got 0"),
+        ({"num_nodes": 1.5}, "num_nodes must be a whole number"),
+        ({"edge_index": torch.zeros(3, 1).long()}, "edge_index of level 1 must be an int64 tensor"),
+        ({"edge_attr": torch.ones(5, 1)}, "edge_attr of level 1 has 5 rows for 1 edges"),
+        ({"edge_attr": "abc"}, "edge_attr of level 1 must be a tensor"),
+        ({"centre_distance": torch.ones(2)}, r"centre_distance of level 1 has the shape \(2,\)"),
+    ],
+)
+def test_a_level_that_does_not_fit_is_not_put_on_top(changes, words):
+    path = Data(x=torch.ones(4, 1), edge_index=torch.tensor([[0, 1, 2], [1, 2, 3]]))
+    data = HierarchicalData.from_dict(path.to_dict())
+    level = {"assignment": torch.tensor([0, 0, 1, 1]), "num_nodes": 2, "edge_index": torch.tensor([[0], [1]])}
+    with pytest.raises(ValueError, match=words):
+        data.append_level(**{**level, "edge_attr": None, **changes})
+    assert data.num_levels == 1
+    data.append_level(**level, edge_attr=torch.ones(1))
+    assert data.levels[1].edge_attr.shape == (1, 1)
+    assert_quotient(data)
+
+
+def test_what_is_missing_is_an_ordinary_missing_key_too():
+    data = broken()
+    assert "level7_batch" not in data
+    assert not hasattr(data, "level7_batch")
+    with pytest.raises(KeyError, match="A graph has no level7_batch"):
+        data["level7_batch"]
+    with pytest.raises(KeyError, match=r"^'colour'$"):
+        data["colour"]
 
 
 def test_values_are_looked_at_only_where_they_are_at_hand(monkeypatch):

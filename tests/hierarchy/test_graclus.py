@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -49,7 +50,7 @@ def test_a_node_takes_its_neighbour_of_lowest_degree():
     # Node 0 sees 1 (degree 3), 2 (degree 2) and 3 (degree 1): whoever starts, 0 never takes 1 before 3 is gone.
     edges = torch.tensor([[0, 0, 0, 1, 1, 2], [1, 2, 3, 4, 5, 6]])
     for seed in range(20):
-        order = torch.from_numpy(__import__("numpy").random.default_rng(seed).permutation(7))
+        order = np.random.default_rng(seed).permutation(7)
         label = Graclus(rounds=1, seed=seed)(edges, 7)
         if order[0] == 0:
             assert label[0] == label[3]
@@ -105,8 +106,12 @@ def test_a_round_halves_a_connected_graph():
     [
         ({"rounds": 0}, "rounds must be a whole number of at least 1; got 0"),
         ({"rounds": 1.5}, "rounds must be a whole number of at least 1; got 1.5"),
+        ({"rounds": True}, "rounds must be a whole number of at least 1; got True"),
+        ({"rounds": 99999999999}, "rounds must be a whole number of at most 64; got 99999999999"),
         ({"seed": -1}, "seed must be a whole number of at least 0, or None; got -1"),
-        ({"mode": "best"}, "min_degree, heavy_edge"),
+        ({"seed": "0"}, "seed must be a whole number of at least 0, or None; got '0'"),
+        ({"mode": "best"}, "Unknown mode 'best'; known are min_degree, heavy_edge, random"),
+        ({"mode": ["random"]}, "Unknown mode"),
     ],
 )
 def test_bad_arguments(arguments, words):
@@ -118,7 +123,125 @@ def test_repr_names_every_option():
     assert repr(Graclus(2, "random", 7)) == "Graclus(rounds=2, mode='random', seed=7)"
 
 
+def test_whole_numbers_of_numpy_are_options():
+    partition = Graclus(rounds=np.int64(2), seed=np.uint8(3))
+    assert repr(partition) == "Graclus(rounds=2, mode='min_degree', seed=3)"
+    assert {type(value) for value in partition.config.values()} == {int, str}
+
+
+def test_more_rounds_than_there_is_to_merge_change_nothing():
+    data = random_graph(60, 150)
+    assert torch.equal(*(Graclus(rounds=rounds)(data.edge_index, 60) for rounds in (20, 64)))
+
+
+def sum_weights(pairs, size):
+    near = [{} for _ in range(size)]
+    for u, v, weight in pairs:
+        if u != v:
+            near[u][v] = near[u].get(v, 0) + weight
+            near[v][u] = near[v].get(u, 0) + weight
+    return near
+
+
+def match_once(near, order, mode):
+    def choose(u, v):
+        return {"min_degree": len(near[v]), "heavy_edge": -round(near[u][v], 9), "random": 0}[mode], order.index(v)
+
+    partner, number = {}, {}
+    for u in order:
+        if u not in partner:
+            free = [(choose(u, v), v) for v in near[u] if v not in partner]
+            best = min(free)[1] if free else u
+            partner[u], partner[best] = best, u
+    return [number.setdefault(frozenset((u, partner[u])), len(number)) for u in range(len(order))]
+
+
+@given(edge_lists(), modes, st.integers(1, 4), st.integers(0, 3))
+def test_clusters_are_those_of_a_plain_program(graph, mode, rounds, seed):
+    edges, num_nodes = graph
+    weight = torch.rand(edges.size(1), generator=torch.Generator().manual_seed(seed), dtype=torch.double)
+    pairs = [(u, v, w) for (u, v), w in zip(edges.T.tolist(), weight.tolist(), strict=True)]
+    order = np.random.default_rng(seed).permutation(num_nodes).tolist()
+    cluster = list(range(num_nodes))
+    for _ in range(rounds):
+        new = match_once(sum_weights(pairs, len(order)), order, mode)
+        cluster, pairs = [new[c] for c in cluster], [(new[u], new[v], w) for u, v, w in pairs]
+        order = list(dict.fromkeys(new[u] for u in reversed(order)))
+    assert Graclus(rounds=rounds, mode=mode, seed=seed)(edges, num_nodes, weight).tolist() == cluster
+
+
+def test_few_nodes_are_left_alone_after_several_rounds():
+    data = random_graph(3000, 9000, seed=1)
+    size = torch.bincount(Graclus(rounds=3, mode="random")(data.edge_index, 3000))
+    assert (size == 1).sum() < 0.08 * size.numel(), "nodes without a partner come first in the next round"
+
+
 @pytest.mark.parametrize("node", [3, 10**9, -1])
 def test_edges_out_of_range_are_refused(node):
     with pytest.raises(ValueError, match=f"edge_index has node {node}, but nodes run from 0 to 2"):
         Graclus()(torch.tensor([[0, 1], [1, node]]), 3)
+
+
+EDGES = torch.tensor([[0, 1], [1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (([[0, 1], [1, 2]], 3), "edge_index must be an int64 tensor of shape .*; got the list"),
+        ((None, 3), "edge_index must be an int64 tensor"),
+        ((torch.tensor(3), 3), r"got torch.int64 of shape \(\)"),
+        ((torch.tensor([0, 1]), 3), r"got torch.int64 of shape \(2,\)"),
+        ((EDGES.float(), 3), "got torch.float32"),
+        ((EDGES.int(), 3), "got torch.int32"),
+        ((EDGES.to_sparse(), 3), "layout"),
+        ((EDGES, 0), "num_nodes must be a whole number of at least 1; got 0"),
+        ((EDGES, 3.0), "num_nodes must be a whole number of at least 1; got 3.0"),
+        ((EDGES, "3"), "num_nodes must be a whole number"),
+        ((EDGES, None), "num_nodes must be a whole number"),
+        ((EDGES, 10**12), "num_nodes must be a whole number of at most 2147483647"),
+        ((EDGES, torch.tensor(3)), "num_nodes must be a whole number"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["min_degree", "heavy_edge"])
+def test_bad_graphs_get_a_sentence(arguments, words, mode):
+    with pytest.raises(ValueError, match=words):
+        Graclus(mode=mode)(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        (torch.ones(1), r"one weight per edge, shape \(2,\); got the shape \(1,\)"),
+        (torch.ones(3), r"got the shape \(3,\)"),
+        (torch.ones(2, 2), r"got the shape \(2, 2\)"),
+        (torch.tensor(1.0), "edge_weight must be a tensor"),
+        (torch.ones(2, dtype=torch.cfloat), "real numbers"),
+        ([1.0, 2.0], "edge_weight must be a tensor; got the list"),
+        (torch.tensor([1.0, float("nan")]), "edge_weight has 1 entries that are not finite"),
+        (torch.tensor([float("inf"), 1.0]), "not finite"),
+        (torch.tensor([1.0, -2.0]), "at least 0 to be compared and summed; the smallest is -2"),
+    ],
+)
+def test_bad_weights_get_a_sentence(weight, words):
+    with pytest.raises(ValueError, match=words):
+        Graclus(mode="heavy_edge")(EDGES, 3, weight)
+
+
+def test_weights_may_be_whole_numbers_and_a_column_and_zero():
+    square = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
+    for weight in (torch.tensor([5, 0, 5, 0]), torch.tensor([[5.0], [0.0], [5.0], [0.0]], requires_grad=True)):
+        assert Graclus(mode="heavy_edge")(square, 4, weight).tolist() == [0, 0, 1, 1]
+    assert Graclus(mode="heavy_edge")(square, 4, torch.zeros(4)).max() == 1, "edges of weight zero are edges"
+
+
+def test_fewer_weights_than_edges_never_read_other_memory():
+    edges = torch.randint(100_000, (2, 1_000_000), generator=torch.Generator().manual_seed(0))
+    with pytest.raises(ValueError, match="one weight per edge"):
+        Graclus(mode="heavy_edge")(edges, 100_000, torch.ones(10))
+
+
+def test_edges_may_be_a_view_of_anything():
+    data = random_graph(30, 60)
+    expected = Graclus(rounds=2)(data.edge_index, 30)
+    assert torch.equal(expected, Graclus(rounds=2)(data.edge_index.T.contiguous().T, 30))

@@ -51,6 +51,49 @@ def test_what_is_no_lattice_is_refused(num_nodes, words):
         GridBlocks(2)(torch.empty(2, 0, dtype=torch.long), num_nodes)
 
 
-def test_a_block_of_one_is_refused():
-    with pytest.raises(ValueError, match="block=1"):
-        GridBlocks(1)
+@pytest.mark.parametrize("block", [1, 0, -2, 2.0, "2", True, None])
+def test_what_is_no_block_is_refused(block):
+    with pytest.raises(ValueError, match=f"block must be a whole number of at least 2; got {block!r}"):
+        GridBlocks(block)
+
+
+NO_EDGES = torch.empty(2, 0, dtype=torch.long)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((None, 16), "edge_index must be an int64 tensor"),
+        ((torch.empty(2, 0), 16), "edge_index must be an int64 tensor"),
+        ((torch.tensor(1), 16), "edge_index must be an int64 tensor"),
+        ((torch.tensor([[0], [16]]), 16), "edge_index has node 16"),
+        ((NO_EDGES, 0), "num_nodes must be a whole number of at least 1"),
+        ((NO_EDGES, 16.0), "num_nodes must be a whole number"),
+        ((NO_EDGES, "16"), "num_nodes must be a whole number"),
+        ((NO_EDGES, -16), "num_nodes must be a whole number"),
+    ],
+)
+def test_bad_graphs_get_a_sentence(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        GridBlocks(2)(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((NO_EDGES, torch.zeros(16).long(), 0), "num_clusters must be a whole number of at least 1"),
+        ((NO_EDGES, torch.zeros(16), 4), "assignment must be an int64 tensor"),
+        ((NO_EDGES, [0] * 16, 4), "assignment must be an int64 tensor"),
+        ((NO_EDGES, torch.full((16,), 4), 4), "assignment has 4, but must be in 0 to 3"),
+        ((NO_EDGES, torch.zeros(15).long(), 4), "not a square number"),
+        ((torch.tensor([[0], [4]]), torch.zeros(16).long(), 4), "coarse_edge_index has node 4"),
+    ],
+)
+def test_bad_blocks_get_a_sentence(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        GridBlocks(2).coarse_edge_attr(*arguments)
+
+
+def test_repr_and_config_name_every_option():
+    assert repr(GridBlocks(3)) == "GridBlocks(block=3)"
+    assert GridBlocks(3).config == {"block": 3}

@@ -23,7 +23,7 @@ def test_rows_hold_every_edge_in_both_directions(graph):
     edges, num_nodes = graph
     source, target = unpack(edges)
     symmetric = kernels.is_symmetric(source, target)
-    start, neighbour, _ = kernels.undirected_rows(source, target, np.empty(0), num_nodes, symmetric)
+    start, neighbour, _ = kernels.build_rows(source, target, np.empty(0), num_nodes, symmetric)
     rows = kernels.contract_rows(start, neighbour, np.empty(0), np.arange(num_nodes, dtype=np.int32), num_nodes)
     expected = {(u, v) for a, b in edges.T.tolist() for u, v in ((a, b), (b, a)) if u != v}
     found = [(u, int(v)) for u in range(num_nodes) for v in rows[1][rows[0][u] : rows[0][u + 1]]]
@@ -38,7 +38,7 @@ def test_contracted_weights_are_sums(graph):
     weight = np.random.default_rng(0).random(source.size) + 0.1
     label = (np.arange(num_nodes) % 3).astype(np.int32)
     num_clusters = int(label.max()) + 1
-    rows = kernels.undirected_rows(source, target, weight, num_nodes, False)
+    rows = kernels.build_rows(source, target, weight, num_nodes, False)
     start, neighbour, strength = kernels.contract_rows(*rows, label, num_clusters)
     expected = np.zeros((num_clusters, num_clusters))
     for u, v, w in zip(label[source], label[target], weight, strict=True):
@@ -55,22 +55,57 @@ def test_contracted_weights_are_sums(graph):
 
 def test_quotient_names_the_coarse_edge_of_every_edge():
     edges = torch.tensor([[0, 1, 3, 0, 2], [1, 2, 0, 3, 2]])
-    coarse, became = kernels.quotient(*unpack(edges), np.array([0, 0, 1, 1]), 2)
+    coarse, became, order, start = kernels.build_quotient(*unpack(edges), np.array([0, 0, 1, 1]), 2)
     assert coarse.tolist() == [[0, 1], [1, 0]]
     assert became.tolist() == [-1, 0, 1, 0, -1]
+    assert [sorted(order[start[k] : start[k + 1]].tolist()) for k in range(2)] == [[1, 3], [2]]
+    assert start[-1] == order.size == 3
 
 
 @given(st.lists(st.integers(-5, 25), min_size=1, max_size=20))
-def test_numbered_keeps_the_order_of_the_labels(labels):
-    number, count = kernels.numbered(np.array(labels))
+def test_number_clusters_keeps_the_order_of_the_labels(labels):
+    number, count = kernels.number_clusters(np.array(labels))
     values = sorted(set(labels))
     assert count == len(values)
     assert number.tolist() == [values.index(label) for label in labels]
 
 
 @given(st.lists(st.integers(-1, 6), max_size=20))
-def test_grouped_lists_the_members_of_every_group(groups):
-    member, start = kernels.grouped(np.array(groups, dtype=np.int64), 7)
-    found = [member[start[each] : start[each + 1]].tolist() for each in range(7)]
-    assert found == [[item for item, group in enumerate(groups) if group == each] for each in range(7)]
+def test_group_lists_the_members_of_every_group(groups):
+    member, start = kernels.group(np.array(groups, dtype=np.int64), 7)
+    found = [member[start[key] : start[key + 1]].tolist() for key in range(7)]
+    assert found == [[item for item, group in enumerate(groups) if group == key] for key in range(7)]
     assert start[-1] == member.size
+
+
+@given(edge_lists(), st.integers(1, 4))
+def test_a_signature_counts_nodes_and_edges_of_every_graph(graph, num_graphs):
+    edges, num_nodes = graph
+    batch = np.sort(np.random.default_rng(0).integers(0, num_graphs, num_nodes))
+    row = kernels.sign_graphs(*unpack(edges), batch, num_graphs, 3)
+    assert row[:, 0].tolist() == [3] * num_graphs
+    assert row[:, 1].tolist() == np.bincount(batch, minlength=num_graphs).tolist()
+    assert row[:, 2].tolist() == np.bincount(batch[edges[0].numpy()], minlength=num_graphs).tolist()
+
+
+def test_a_signature_leaves_out_what_is_out_of_range():
+    source, target = np.array([0, 1, 2, -1, 1]), np.array([1, 2, 9, 0, 0])
+    row = kernels.sign_graphs(source, target, np.array([0, 0, 5]), 1, 2)
+    assert row[0, :3].tolist() == [2, 2, 3]
+
+
+def test_hashes_of_edges_hardly_ever_meet():
+    codes = {
+        int(kernels.sign_graphs(np.array([u]), np.array([v]), np.zeros(300, np.int64), 1, 2)[0, 3])
+        for u in range(60)
+        for v in range(60)
+    }
+    assert len(codes) == 3600
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=20), st.randoms(use_true_random=False))
+def test_clusters_of_late_nodes_come_first_in_the_next_round(labels, random):
+    label, count = kernels.number_clusters(np.array(labels))
+    order = random.sample(range(label.size), label.size)
+    later = kernels.reorder(np.array(order, np.int32), label, count)
+    assert later.tolist() == list(dict.fromkeys(label[np.array(order[::-1])].tolist()))

@@ -4,8 +4,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ghr.hierarchy.data import Level
+from ghr.checks import check_whole
 from ghr.hierarchy.kernels import Floats, Ints
+from ghr.hierarchy.level import Level
+from ghr.hierarchy.tensors import (
+    MOST_NODES,
+    check_edges,
+    check_finite,
+    check_numbers,
+    check_range,
+    check_rows,
+    describe,
+)
 from ghr.jit import compiled
 
 
@@ -27,7 +37,8 @@ class CentrePaths:
     clusters' sizes, and linearly with their number.
 
     Args:
-        column: Which column of ``edge_attr`` holds the length of an edge; without ``edge_attr`` every edge is one long.
+        column: Which column of the edge features holds the length of an edge, as a number even if it is an integer;
+            without edge features every edge is one long. An ``edge_weight`` is the last column.
 
     Example:
         >>> from ghr import Coarsen, Graclus
@@ -40,9 +51,7 @@ class CentrePaths:
     """
 
     def __init__(self, column: int = 0) -> None:
-        if isinstance(column, bool) or not isinstance(column, int) or column < 0:
-            raise ValueError(f"column must be a whole number of at least 0; got {column!r}.")
-        self.column = column
+        self.column = check_whole("column", column, 0)
 
     def __call__(
         self, level: Level, label: Tensor, num_clusters: int, coarse_edges: Tensor, became: Tensor
@@ -56,13 +65,15 @@ class CentrePaths:
             coarse_edges: Edges between clusters :math:`(2, E')`.
             became: Coarse edge that every edge of the level went into; -1 inside a cluster.
         """
+        _check_step(level, label, num_clusters, coarse_edges, became)
         edges, length = level.edge_index.cpu().numpy(), np.ones(level.edge_index.size(1))
         if level.edge_attr is not None:
-            length = self._lengths(level.edge_attr, finest=level.assignment is None)
+            features = check_rows("edge_attr", level.edge_attr, length.size)
+            length = self._read_lengths(features, finest=level.assignment is None)
         if level.assignment is None:  # coarser levels are undirected because this one is
             _check_undirected(edges, length, level.num_nodes)
         labels = label.cpu().numpy()
-        distance = _centre_distances(edges[0], edges[1], length, labels, num_clusters)
+        distance = _measure_distances(edges[0], edges[1], length, labels, num_clusters)
         if not np.isfinite(distance).all():
             lost = int(np.flatnonzero(~np.isfinite(distance))[0])
             raise ValueError(
@@ -77,17 +88,31 @@ class CentrePaths:
         lengths, distances = (torch.from_numpy(value).to(level.edge_index.device) for value in (shortest, distance))
         return lengths.unsqueeze(1), distances
 
-    def _lengths(self, edge_attr: Tensor, *, finest: bool) -> Floats:
+    def _read_lengths(self, edge_attr: Tensor, *, finest: bool) -> Floats:
         column = self.column if finest else 0
         if column >= edge_attr.size(1):
             raise ValueError(f"CentrePaths reads column {column} of edge_attr, which has {edge_attr.size(1)} columns.")
-        length = edge_attr[:, column].detach().cpu().double().numpy()
+        values = edge_attr[:, column].detach().cpu().double()
+        check_finite(f"column {column} of edge_attr", values)
+        length = values.numpy()
         if length.size and length.min() < 0:
             raise ValueError(f"The length of an edge cannot be negative; the smallest is {length.min():g}.")
         return length
 
     def __repr__(self) -> str:
         return f"CentrePaths(column={self.column})"
+
+
+def _check_step(level: Level, label: Tensor, num_clusters: int, coarse_edges: Tensor, became: Tensor) -> None:
+    """Raise a ValueError unless the arguments describe one step of coarsening."""
+    if not isinstance(level, Level):
+        raise ValueError(f"CentrePaths coarsens a Level; got {describe(level)}.")
+    num_clusters = check_whole("num_clusters", num_clusters, 1, MOST_NODES)
+    num_nodes = check_whole("num_nodes", level.num_nodes, 1, MOST_NODES)
+    num_edges = check_edges(level.edge_index, num_nodes).size(1)
+    check_range("label", check_numbers("label", label, num_nodes, "nodes"), num_clusters - 1)
+    num_coarse = check_edges(coarse_edges, num_clusters, "coarse_edges").size(1)
+    check_range("became", check_numbers("became", became, num_edges, "edges"), num_coarse - 1, least=-1)
 
 
 def _check_undirected(edges: Ints, length: Floats, num_nodes: int) -> None:
@@ -103,8 +128,8 @@ def _check_undirected(edges: Ints, length: Floats, num_nodes: int) -> None:
 
 
 @compiled
-def _centre_distances(source: Ints, target: Ints, length: Floats, label: Ints, num_clusters: int) -> Floats:
-    """Distance of every node to its cluster's centre, inside the cluster; infinite where no path is."""
+def _measure_distances(source: Ints, target: Ints, length: Floats, label: Ints, num_clusters: int) -> Floats:
+    """Measure how far every node is from its cluster's centre, inside the cluster; infinite where no path is."""
     start = np.zeros(num_clusters + 1, np.int64)
     for node in range(label.size):
         start[label[node] + 1] += 1

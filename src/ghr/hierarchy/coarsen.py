@@ -1,20 +1,25 @@
 """The transform that puts pooled copies on top of a graph."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
-from ghr.hierarchy import kernels
+from ghr.checks import check_choice, check_whole
 from ghr.hierarchy.centres import CentrePaths
 from ghr.hierarchy.data import HierarchicalData, check_graph
+from ghr.hierarchy.graclus import Graclus, Mode
+from ghr.hierarchy.grid import GridBlocks
+from ghr.hierarchy.level import read_weight
+from ghr.hierarchy.reduce import EdgeReduce, Merged, Numeric, Reduce, check_codes, check_edge_reduce, reduce_edges
+from ghr.hierarchy.tensors import describe
 
 Partition = Callable[..., Tensor]
-Reduce = Literal["min", "mean", "max", "sum"]
-CoarseEdgeAttr = Callable[[Tensor, Tensor, int], Tensor]
+PARTITIONS: dict[str, type[Graclus] | type[GridBlocks]] = {"graclus": Graclus, "grid": GridBlocks}
+MOST_LEVELS = 64
 
 
 class Coarsen(BaseTransform):
@@ -24,16 +29,23 @@ class Coarsen(BaseTransform):
     every path maps to a path that is no longer, :math:`d_H(\mathrm{Pool}\,u, \mathrm{Pool}\,v) \leq d_L(u, v)`.
     A directed edge gives a directed coarse edge; partitions look at the graph as undirected.
 
+    It must come last among transforms: what adds, removes or renumbers nodes or edges afterwards would leave the levels
+    of another graph behind, and reading these is refused.
+
     Args:
         partition: :class:`Graclus`, :class:`GridBlocks`, or any callable ``(edge_index, num_nodes) -> labels``;
             labels may be any integers, clusters are numbered 0..C-1 in their order.
         edge_reduce: How a coarse edge's features come from the finest edges merged into it: ``"min"``, ``"mean"``,
             ``"max"``, ``"sum"``, a sequence of these (their columns stand side by side), or a callable
             ``(coarse_edge_index, assignment, num_clusters) -> features`` where ``assignment`` maps the finest nodes;
-            or :class:`CentrePaths`, which makes them as long as paths between the centres of the clusters. ``None``
-            takes the partition's own ``coarse_edge_attr`` if it has one, else ``"mean"``. Floating point features come
-            in the precision of ``edge_attr``, or else of ``x``.
+            or :class:`CentrePaths` (``"centre_paths"``), which makes them as long as paths between the centres of the
+            clusters. ``None`` takes the partition's own ``coarse_edge_attr`` if it has one, else ``"mean"`` for
+            floating point numbers, and for integers, which are codes, the share of every code among the edges merged.
+            Features come in the precision of ``edge_attr``, or else of ``x``.
         levels: Number of coarse levels; the partition is applied to each in turn.
+        codes: For integer features, how many codes every column has: a coarse edge has as many features as there are
+            codes together. ``None`` takes those that occur in the graph, and two for truth values; graphs that are to
+            be batched need the same numbers. Only read where coarse edges carry shares of codes.
 
     Example:
         >>> from ghr import Graclus
@@ -45,122 +57,133 @@ class Coarsen(BaseTransform):
     """
 
     def __init__(
-        self,
-        partition: Partition,
-        edge_reduce: Reduce | Sequence[Reduce] | CoarseEdgeAttr | CentrePaths | None = None,
-        levels: int = 1,
+        self, partition: Partition, edge_reduce: EdgeReduce = None, levels: int = 1, codes: Sequence[int] | None = None
     ) -> None:
         if not callable(partition) or isinstance(partition, type):
             raise ValueError(f"The partition must be a callable (edge_index, num_nodes) -> labels; got {partition!r}.")
-        if not isinstance(levels, int) or levels < 1:
-            raise ValueError(f"Coarsen needs at least one coarse level; got levels={levels!r}.")
         self.partition = partition
-        self.edge_reduce = edge_reduce
-        self.levels = levels
-        self._edge_attr = _edge_rule(partition, edge_reduce)
+        self.edge_reduce = check_edge_reduce(edge_reduce)
+        self.levels = check_whole("levels", levels, most=MOST_LEVELS)
+        self.codes = check_codes(codes)
+
+    @property
+    def config(self) -> dict[str, Any] | None:
+        """The options that :func:`make_coarsen` builds it from again, as JSON holds them.
+
+        ``None`` if there are none: for a partition that is not in ``PARTITIONS``, for edge features by a callable, and
+        for :class:`CentrePaths` of another column than the first.
+        """
+        names = [name for name, known in PARTITIONS.items() if type(self.partition) is known]
+        reduce: Any = list(self.edge_reduce) if isinstance(self.edge_reduce, tuple) else self.edge_reduce
+        if isinstance(reduce, CentrePaths) and reduce.column == 0:
+            reduce = "centre_paths"
+        if not names or callable(reduce):
+            return None
+        own: dict[str, Any] = self.partition.config  # type: ignore[attr-defined]
+        codes = None if self.codes is None else list(self.codes)
+        return {"partition": names[0], **own, "edge_reduce": reduce, "levels": self.levels, "codes": codes}
 
     def forward(self, data: Data) -> HierarchicalData:
         """Return the graph with its coarse levels; the given graph is left as it is."""
-        if isinstance(data, HierarchicalData) and data.num_levels > 1:
-            raise ValueError(f"The graph already has {data.num_levels} levels; coarsen the plain graph instead.")
-        if getattr(data, "batch", None) is not None:
+        if not isinstance(data, Data):
+            raise ValueError(f"Coarsen takes a torch_geometric.data.Data; got {type(data).__name__}.")
+        if data._store.get("batch") is not None:
             raise ValueError("Coarsen takes one graph at a time; apply it before batching.")
         result = HierarchicalData.from_dict(data.to_dict())
-        if data.x is None and data.pos is None:
-            result.num_nodes = data.num_nodes  # otherwise PyG would guess it from the largest node of an edge
+        if result.num_levels > 1:
+            raise ValueError(f"The graph already has {result.num_levels} levels; coarsen the plain graph instead.")
         (finest,) = check_graph(result)
-        weight, dtype = self._edge_weight(data), _dtype(finest.edge_attr, data.x)
+        if data.x is None and data.pos is None:
+            result.num_nodes = finest.num_nodes  # otherwise PyG would guess it from the largest node of an edge
+        weight, dtype = self._read_weight(data), _choose_dtype(finest.edge_attr, data.x)
         edges, num_nodes = finest.edge_index, finest.num_nodes
-        assignment = became = None  # of the finest nodes, and of the finest edges; -1: inside a cluster
+        merged: Merged | None = None
         for _ in range(self.levels):
-            label, num_nodes = self._clusters(edges, num_nodes, weight)
-            edges, step = _quotient(edges, label, num_nodes)
+            step = self._merge(edges, num_nodes, weight)
+            edges, num_nodes = step.edge_index, step.num_nodes
             if weight is not None:
-                weight = _merged(weight, step, edges.size(1))
-            assignment = label if assignment is None else label[assignment]
-            # The entry put at the end is where -1 points to.
-            became = step if became is None else torch.cat([step, step.new_tensor([-1])])[became]
+                weight = _sum_weights(weight, step)
+            merged = step if merged is None else merged.then(step)
             edge_attr: Tensor | None
             distance: Tensor | None = None
             if isinstance(self.edge_reduce, CentrePaths):
-                edge_attr, distance = self.edge_reduce(result.levels[-1], label, num_nodes, edges, step)
+                below = result.levels[-1]
+                edge_attr, distance = self.edge_reduce(below, step.assignment, num_nodes, edges, step.became)
             else:
-                edge_attr = self._edge_attr(edges, assignment, num_nodes, finest.edge_attr, became)
-            result.append_level(label, num_nodes, edges, _in(dtype, edge_attr), _in(dtype, distance))
+                rule = (
+                    getattr(self.partition, "coarse_edge_attr", None) if self.edge_reduce is None else self.edge_reduce
+                )
+                edge_attr = reduce_edges(rule, finest.edge_attr, merged, self.codes)
+            distance, edge_attr = _convert(distance, dtype), _convert(edge_attr, dtype)
+            result.append_level(step.assignment, num_nodes, edges, edge_attr, distance)
         return result
 
-    def _clusters(self, edge_index: Tensor, num_nodes: int, weight: Tensor | None) -> tuple[Tensor, int]:
-        if weight is None:
-            label = self.partition(edge_index, num_nodes)
-        else:
-            label = self.partition(edge_index, num_nodes, weight)
-        if not isinstance(label, Tensor) or label.shape != (num_nodes,) or label.is_floating_point():
-            shape = tuple(label.shape) if isinstance(label, Tensor) else type(label).__name__
+    def _merge(self, edge_index: Tensor, num_nodes: int, weight: Tensor | None) -> Merged:
+        """Take one step: partition a graph and build the quotient graph."""
+        label = self.partition(edge_index, num_nodes, *(() if weight is None else (weight,)))
+        whole = isinstance(label, Tensor) and not (label.is_floating_point() or label.is_complex())
+        if not whole or label.shape != (num_nodes,):
             raise ValueError(
-                f"The partition must return one integer label per node, shape ({num_nodes},); got {shape}."
+                f"The partition must return one integer label per node, shape ({num_nodes},); got {describe(label)}."
             )
-        number, num_clusters = kernels.numbered(label.long().cpu().numpy())
-        return _like(edge_index, number), num_clusters
+        return Merged.by(label, edge_index)
 
-    def _edge_weight(self, data: Data) -> Tensor | None:
+    def _read_weight(self, data: Data) -> Tensor | None:
         if not getattr(self.partition, "uses_edge_weight", False):
             return None
-        weight = data.edge_weight if data.edge_weight is not None else data.edge_attr
+        weight = data._store.get("edge_weight")
+        weight = data.edge_attr if weight is None else weight
         if weight is None or weight.numel() != data.num_edges:
             shape = None if weight is None else tuple(weight.shape)
             raise ValueError(
                 f"{self.partition!r} needs one weight per edge, in data.edge_weight or a one-column data.edge_attr; "
                 f"got shape {shape} for {data.num_edges} edges."
             )
-        return weight.reshape(-1)
+        return read_weight(weight, data.num_edges)
 
     def __repr__(self) -> str:
-        return f"Coarsen({self.partition!r}, edge_reduce={self.edge_reduce!r}, levels={self.levels})"
+        codes = "" if self.codes is None else f", codes={list(self.codes)}"
+        return f"Coarsen({self.partition!r}, edge_reduce={self.edge_reduce!r}, levels={self.levels}{codes})"
 
 
-def _quotient(edge_index: Tensor, label: Tensor, num_clusters: int) -> tuple[Tensor, Tensor]:
-    source, target = edge_index.cpu().numpy()
-    edges, became = kernels.quotient(source, target, label.cpu().numpy(), num_clusters)
-    return _like(edge_index, edges), _like(edge_index, became)
+def make_coarsen(
+    *,
+    partition: str = "graclus",
+    rounds: int = 3,
+    mode: Mode = "min_degree",
+    seed: int | None = 0,
+    block: int = 2,
+    edge_reduce: Reduce | Sequence[Numeric] | None = None,
+    levels: int = 1,
+    codes: Sequence[int] | None = None,
+) -> Coarsen:
+    """Build a :class:`Coarsen` from options that JSON can hold, such as :attr:`Coarsen.config`.
+
+    Args:
+        partition: A name in ``PARTITIONS``: ``"graclus"`` or ``"grid"``.
+        rounds: Of :class:`Graclus`, as `mode` and `seed`; other partitions do not read these.
+        mode: Which free neighbour a node takes.
+        seed: Seed of the visiting order.
+        block: Of :class:`GridBlocks`; other partitions do not read it.
+        edge_reduce: As in :class:`Coarsen`, by name; ``"centre_paths"`` stands for :class:`CentrePaths`.
+        levels: Number of coarse levels.
+        codes: How many codes every column of integer edge features has.
+    """
+    given = {"rounds": rounds, "mode": mode, "seed": seed, "block": block}
+    chosen: Any = PARTITIONS[check_choice("partition", partition, PARTITIONS)]
+    return Coarsen(chosen(**{name: given[name] for name in chosen.options}), edge_reduce, levels, codes)
 
 
-def _like(tensor: Tensor, array: kernels.Ints) -> Tensor:
-    return torch.from_numpy(array).to(tensor.device)
-
-
-def _dtype(*features: Tensor | None) -> torch.dtype:
+def _choose_dtype(*features: Tensor | None) -> torch.dtype:
     """Return the precision of the first features that have one."""
     found = [value.dtype for value in features if value is not None and value.is_floating_point()]
     return found[0] if found else torch.get_default_dtype()
 
 
-def _in(dtype: torch.dtype, value: Tensor | None) -> Tensor | None:
+def _convert(value: Tensor | None, dtype: torch.dtype) -> Tensor | None:
     return value.to(dtype) if value is not None and value.is_floating_point() else value
 
 
-def _edge_rule(partition: Partition, edge_reduce: Any) -> Callable[..., Tensor | None]:
-    """Turn `edge_reduce` into one function (edges, assignment, size, finest features, finest became) -> features."""
-    own = getattr(partition, "coarse_edge_attr", None)
-    rule = edge_reduce if edge_reduce is not None else (own or "mean")
-    if callable(rule):
-        return lambda edges, assignment, size, attr, became: rule(edges, assignment, size)
-    names = (rule,) if isinstance(rule, str) else tuple(rule)
-    unknown = [name for name in names if name not in get_args(Reduce)]
-    if unknown or not names:
-        what = ", ".join(map(repr, unknown)) or repr(rule)
-        raise ValueError(f"Unknown edge_reduce {what}; known are {', '.join(get_args(Reduce))}.")
-
-    def reduced(edges: Tensor, assignment: Tensor, size: int, attr: Tensor | None, became: Tensor) -> Tensor | None:
-        if attr is None:
-            return None
-        value = attr if attr.is_floating_point() else attr.double()
-        order, starts = (_like(edges, array) for array in kernels.grouped(became.cpu().numpy(), edges.size(1)))
-        value = value.index_select(0, order)  # the edges that are merged side by side
-        return torch.cat([torch.segment_reduce(value, name, offsets=starts, unsafe=True) for name in names], dim=1)
-
-    return reduced
-
-
-def _merged(weight: Tensor, step: Tensor, num_edges: int) -> Tensor:
-    crossing = step >= 0
-    return weight.new_zeros(num_edges).index_add(0, step[crossing], weight[crossing])
+def _sum_weights(weight: Tensor, step: Merged) -> Tensor:
+    crossing = step.became >= 0
+    return weight.new_zeros(step.edge_index.size(1)).index_add(0, step.became[crossing], weight[crossing])

@@ -1,36 +1,63 @@
 """A graph together with its pooled copies, in the form that PyTorch Geometric batches."""
 
-import math
-from dataclasses import dataclass
+import re
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
+from torch_geometric.data import Batch, Data
 from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
 from torch_geometric.data.storage import GlobalStorage
 
+from ghr.checks import check_whole
+from ghr.hierarchy.level import Level, read_finest
+from ghr.hierarchy.signature import check_signature, make_signature
+from ghr.hierarchy.tensors import (
+    MOST_NODES,
+    at_hand,
+    check_edges,
+    check_finite,
+    check_numbers,
+    check_range,
+    check_rows,
+    check_tensor,
+    find_ends,
+)
 
-@dataclass(frozen=True)
-class Level:
-    """One level of the hierarchy: level 0 is the graph itself, level 1 its pooled copy, and so on.
+# What other folders need to read a graph.
+__all__ = ["HierarchicalData", "Level", "at_hand", "check_edges", "check_graph", "levels_of", "num_graphs_of"]
 
-    Attributes:
-        edge_index: Edges :math:`(2, E)`.
-        edge_attr: Edge features :math:`(E, D)`, or ``None``.
-        num_nodes: Number of nodes.
-        batch: Graph of every node :math:`(N)`.
-        assignment: Node of this level that every node of the level below belongs to; ``None`` at level 0.
-        centre_distance: How far every node of the level below is from the centre of its cluster, where
-            :class:`~ghr.CentrePaths` gave clusters a centre.
-    """
+_OWN_KEY = re.compile(r"level([1-9]\d*)_(edge_index|edge_attr|assignment|centre_distance|batch)")
+_SIGNATURE = "level_signature"
 
-    edge_index: Tensor
-    edge_attr: Tensor | None
-    num_nodes: int
-    batch: Tensor
-    assignment: Tensor | None = None
-    centre_distance: Tensor | None = None
+
+class MissingLevelError(KeyError, ValueError):
+    """An attribute of a level is not there: a KeyError for PyG, a sentence for everybody else."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class LevelStorage(GlobalStorage):
+    """Keeps the attributes of a graph; if one of a level is missing, says why that may be."""
+
+    def __getitem__(self, key: str) -> Any:
+        try:
+            return self._mapping[key]
+        except KeyError:
+            if key != _SIGNATURE and _OWN_KEY.fullmatch(key) is None:
+                raise
+        raise MissingLevelError(
+            f"A graph has no {key}. The graphs of a batch must have the same number of levels with the same features: "
+            "coarsen all of them in the same way."
+        )
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._mapping
+
+    def _pop_cache(self, key: str) -> None:
+        if "_cached_attr" in self.__dict__:  # asking PyG's way raises an error inside for every attribute that is set
+            super()._pop_cache(key)
 
 
 class HierarchicalData(Data):
@@ -40,12 +67,22 @@ class HierarchicalData(Data):
     ``level{k}_edge_index``, ``level{k}_edge_attr``, ``level{k}_assignment``, ``level{k}_centre_distance`` and
     ``level{k}_batch``, whose length is the size of the level. Read them as :attr:`levels`.
 
+    The levels belong to the nodes and edges that the graph had when it was coarsened. ``level_signature`` notes these
+    (one row per graph: levels, nodes, edges, a hash of the edges), and reading :attr:`levels` of a graph that has
+    others by now raises a ValueError. Features may change at any time.
+
     Example:
         >>> from ghr import Coarsen, Graclus
         >>> ring = Data(x=torch.ones(6, 1), edge_index=torch.tensor([[0, 1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 0]]))
         >>> [level.num_nodes for level in Coarsen(Graclus(rounds=1))(ring).levels]
         [6, 3]
     """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        store = LevelStorage.__new__(LevelStorage)
+        store.__dict__.update(self._store.__dict__)
+        self.__dict__["_store"] = store
 
     @property
     def num_levels(self) -> int:
@@ -57,11 +94,19 @@ class HierarchicalData(Data):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The levels from fine (0) to coarse."""
-        return tuple(_finest(self) if k == 0 else self._coarse(k) for k in range(self.num_levels))
+        """The levels from fine (0) to coarse.
 
-    def _coarse(self, k: int) -> Level:
-        batch = self[f"level{k}_batch"]
+        Raises:
+            ValueError: If the graph has other nodes or edges than when it was coarsened.
+        """
+        levels = (read_finest(self), *(self._read_coarse(k) for k in range(1, self.num_levels)))
+        signature = self._store.get(_SIGNATURE)
+        if signature is not None and at_hand(levels[0].edge_index):
+            check_signature(signature, levels)
+        return levels
+
+    def _read_coarse(self, k: int) -> Level:
+        batch = check_tensor(f"level{k}_batch", self[f"level{k}_batch"])
         return Level(
             edge_index=self[f"level{k}_edge_index"],
             edge_attr=self._store.get(f"level{k}_edge_attr"),
@@ -79,7 +124,7 @@ class HierarchicalData(Data):
         edge_attr: Tensor | None,
         centre_distance: Tensor | None = None,
     ) -> None:
-        """Put one more level on top.
+        """Put one more level on top, and sign the graph as it is now.
 
         Args:
             assignment: Node of the new level for every node of the present top level, in 0..num_nodes-1.
@@ -88,120 +133,116 @@ class HierarchicalData(Data):
             edge_attr: Their features, if any.
             centre_distance: How far every node of the present top level is from the centre of its cluster, if known.
         """
-        k = self.num_levels
-        self[f"level{k}_assignment"] = assignment
-        self[f"level{k}_edge_index"] = edge_index
+        k, finest = self.num_levels, read_finest(self)
+        below = finest.num_nodes if k == 1 else check_tensor("batch", self[f"level{k - 1}_batch"]).size(0)
+        num_nodes = check_whole("num_nodes", num_nodes, 1, MOST_NODES)
+        check_numbers(f"assignment of level {k}", assignment, below, "nodes below")
+        check_edges(edge_index, num_nodes, f"edge_index of level {k}", look=False)
         if edge_attr is not None:
-            self[f"level{k}_edge_attr"] = edge_attr
+            edge_attr = check_rows(f"edge_attr of level {k}", edge_attr, edge_index.size(1))
         if centre_distance is not None:
-            self[f"level{k}_centre_distance"] = centre_distance
-        self[f"level{k}_batch"] = torch.zeros(num_nodes, dtype=torch.long, device=assignment.device)
+            _check_distance(centre_distance, below, k)
+        batch = torch.zeros(num_nodes, dtype=torch.long, device=assignment.device)
+        new = {"assignment": assignment, "edge_index": edge_index, "edge_attr": edge_attr}
+        for name, value in {**new, "centre_distance": centre_distance, "batch": batch}.items():
+            if value is not None:
+                self[f"level{k}_{name}"] = value
+        self._sign(finest)
+
+    def sign(self) -> None:
+        """Note which nodes and edges the levels belong to.
+
+        :meth:`append_level` does so. Call it only where the graph and all its levels were changed together.
+        """
+        self._sign(read_finest(self))
+
+    def _sign(self, finest: Level) -> None:
+        self[_SIGNATURE] = make_signature(finest, _count_graphs(self, finest), self.num_levels)
 
     def __inc__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
-        level, _, name = key.partition("_")
-        if not (level.startswith("level") and level[5:].isdigit()):
+        own = _OWN_KEY.fullmatch(key)
+        if own is None:
             return super().__inc__(key, value, *args, **kwargs)
-        if name == "batch":
+        if own[2] == "batch":
             return 1
-        if name in ("edge_index", "assignment"):
-            return self[f"{level}_batch"].size(0)
-        return 0
+        return self[f"level{own[1]}_batch"].size(0) if own[2] in ("edge_index", "assignment") else 0
 
     def __cat_dim__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
-        if key.startswith("level"):
-            return 1 if key.endswith("_edge_index") else 0
-        return super().__cat_dim__(key, value, *args, **kwargs)
+        own = _OWN_KEY.fullmatch(key)
+        if own is None:
+            return super().__cat_dim__(key, value, *args, **kwargs)
+        return 1 if own[2] == "edge_index" else 0
 
 
 # Plain holders of tensors: with these named, graphs load with `weights_only=True`, and no code is ever unpickled.
-torch.serialization.add_safe_globals([HierarchicalData, DataEdgeAttr, DataTensorAttr, GlobalStorage])
+torch.serialization.add_safe_globals([HierarchicalData, LevelStorage, DataEdgeAttr, DataTensorAttr, GlobalStorage])
 
 
 def levels_of(data: Data) -> tuple[Level, ...]:
     """Return the levels of any graph; a plain `Data` has one."""
-    return data.levels if isinstance(data, HierarchicalData) else (_finest(data),)
+    return data.levels if isinstance(data, HierarchicalData) else (read_finest(data),)
 
 
 def num_graphs_of(data: Data) -> int:
     """Return the number of graphs in a batch; one for a single graph."""
-    batch = getattr(data, "batch", None)
-    if hasattr(data, "num_graphs"):
+    if _knows_its_graphs(data):
         return int(data.num_graphs)
+    batch = data._store.get("batch")
     return 1 if batch is None or batch.numel() == 0 else int(batch.max()) + 1
-
-
-def _finest(data: Data) -> Level:
-    edge_index, edge_attr, x = data.edge_index, data.edge_attr, data.x
-    if edge_index is None:
-        raise ValueError("The graph has no edge_index; give an empty tensor of shape (2, 0) if it has no edges.")
-    num_nodes = (data.num_nodes or 0) if x is None else x.size(0)
-    batch = getattr(data, "batch", None)
-    if batch is None:
-        batch = torch.zeros(num_nodes, dtype=torch.long, device=edge_index.device)
-    if edge_attr is not None and edge_attr.dim() == 1:
-        edge_attr = edge_attr.unsqueeze(1)
-    return Level(edge_index, edge_attr, num_nodes, batch)
-
-
-def at_hand(value: Tensor) -> bool:
-    """Whether values may be looked at: on a GPU that would stall the device, in compiled code break the graph."""
-    return value.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
 def check_graph(data: Data) -> tuple[Level, ...]:
     """Return the levels of a graph, or raise a ValueError that says what is wrong with it.
 
-    That is: no nodes, edges or assignments out of range, features that are not finite or not one row per edge.
+    That is: no nodes, edges, assignments or graphs of a batch out of range, features that are not finite or not one
+    row per edge, or levels that belong to another graph.
     """
     levels = levels_of(data)
     if levels[0].num_nodes == 0:
         raise ValueError("The graph has no nodes; at least one is needed.")
-    if levels[0].batch.shape != (levels[0].num_nodes,):
-        raise ValueError(f"batch has the shape {tuple(levels[0].batch.shape)} for {levels[0].num_nodes} nodes.")
+    most = _count_graphs(data, levels[0]) - 1
     for k, level in enumerate(levels):
         check_edges(level.edge_index, level.num_nodes, f"edge_index of level {k}")
-        if level.edge_attr is not None and level.edge_attr.size(0) != level.edge_index.size(1):
-            raise ValueError(
-                f"edge_attr of level {k} has {level.edge_attr.size(0)} rows for {level.edge_index.size(1)} edges."
-            )
-        _check_finite(level.edge_attr, f"edge_attr of level {k}")
-        if level.assignment is not None:
-            _check_assignment(level.assignment, levels[k - 1].num_nodes, level.num_nodes, k)
-        _check_finite(level.centre_distance, f"centre_distance of level {k}")
-    _check_finite(data.x, "x")
+        if level.edge_attr is not None:
+            name, count = f"edge_attr of level {k}", level.edge_index.size(1)
+            check_finite(name, check_rows(name, level.edge_attr, count))
+        check_numbers(f"batch of level {k}", level.batch, level.num_nodes, "nodes")
+        if k > 0:
+            check_range(f"batch of level {k}", level.batch, most)
+            below = levels[k - 1].num_nodes
+            _check_assignment(level.assignment, below, level.num_nodes, k)
+            if level.centre_distance is not None:
+                check_finite(f"centre_distance of level {k}", _check_distance(level.centre_distance, below, k))
+    check_finite("x", data.x)
     return levels
 
 
-def check_edges(edge_index: Tensor, num_nodes: int, name: str = "edge_index") -> None:
-    """Raise a ValueError unless edges are two rows of nodes that exist."""
-    if edge_index.dim() != 2 or edge_index.size(0) != 2 or edge_index.dtype != torch.long:
-        raise ValueError(
-            f"{name} must be an int64 tensor of shape (2, E); "
-            f"got {edge_index.dtype} of shape {tuple(edge_index.shape)}."
-        )
-    if edge_index.numel():
-        low, high = _ends(edge_index)
-        if low < 0 or high >= num_nodes:
-            raise ValueError(f"{name} has node {low if low < 0 else high}, but nodes run from 0 to {num_nodes - 1}.")
+def _knows_its_graphs(data: Data) -> bool:
+    return isinstance(data, Batch) and (hasattr(data, "_num_graphs") or "ptr" in data._store)
 
 
-def _check_assignment(assignment: Tensor, num_nodes: int, num_clusters: int, k: int) -> None:
-    if assignment.shape != (num_nodes,):
-        raise ValueError(f"level {k} assigns {tuple(assignment.shape)} nodes, but the level below has {num_nodes}.")
-    low, high = _ends(assignment)
+def _count_graphs(data: Data, finest: Level) -> int:
+    """Return the number of graphs of a batch whose nodes are all in one of them, or raise a ValueError."""
+    if "batch" not in data._store:
+        return 1
+    most = num_graphs_of(data) if _knows_its_graphs(data) else max(finest.num_nodes, 1)  # a graph has a node
+    check_range("batch", finest.batch, most - 1)
+    return num_graphs_of(data)
+
+
+def _check_assignment(assignment: Any, num_nodes: int, num_clusters: int, k: int) -> None:
+    if isinstance(assignment, Tensor) and assignment.dim() == 1 and assignment.numel() != num_nodes:
+        raise ValueError(f"level {k} assigns {assignment.numel()} nodes, but the level below has {num_nodes}.")
+    low, high = find_ends(check_numbers(f"assignment of level {k}", assignment, num_nodes, "nodes below"))
     if low < 0 or high >= num_clusters:
         raise ValueError(f"level {k} assigns a node to {low if low < 0 else high}, but has {num_clusters} nodes.")
 
 
-def _ends(value: Tensor) -> tuple[int, int]:
-    low, high = torch.aminmax(value)
-    return int(low), int(high)
-
-
-def _check_finite(value: Tensor | None, name: str) -> None:
-    if value is None or not value.is_floating_point():
-        return
-    if not math.isfinite(value.sum().item()):  # one cheap pass; a sum of finite numbers may overflow, so then count
-        bad = int((~torch.isfinite(value)).sum())
-        if bad:
-            raise ValueError(f"{name} has {bad} entries that are not finite numbers; clean or impute them first.")
+def _check_distance(given: Any, num_nodes: int, k: int) -> Tensor:
+    distance = check_tensor(f"centre_distance of level {k}", given)
+    if distance.shape != (num_nodes,):
+        shape = tuple(distance.shape)
+        raise ValueError(
+            f"centre_distance of level {k} has the shape {shape}, but the level below has {num_nodes} nodes."
+        )
+    return distance

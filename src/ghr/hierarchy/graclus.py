@@ -1,16 +1,20 @@
 """Graclus: pooling by repeated greedy matching."""
 
-from typing import Literal, get_args
+from functools import lru_cache
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ghr.checks import check_choice, check_whole
 from ghr.hierarchy import kernels
-from ghr.hierarchy.data import check_edges
-from ghr.hierarchy.permutation import random_state
+from ghr.hierarchy.level import read_weight
+from ghr.hierarchy.tensors import MOST_NODES, check_edges
 
 Mode = Literal["min_degree", "heavy_edge", "random"]
+MOST_ROUNDS = 64  # a round at least halves what it can: no graph is left after so many
+SMALL = 4096  # nodes of graphs whose orders are kept
 _CODES = {"min_degree": kernels.MIN_DEGREE, "heavy_edge": kernels.HEAVY_EDGE, "random": kernels.RANDOM}
 
 
@@ -27,10 +31,13 @@ class Graclus:
     clusters have at most :math:`2^{\text{rounds}}` nodes, and every cluster is connected.
     Direction, repeats and self loops of the edges do not matter for who may pair with whom.
 
+    The order is drawn once. In a later round a cluster is visited the earlier, the later its last member was visited
+    in the round before, so that nodes without a partner come first.
+
     Args:
-        rounds: Number of matchings, each on the graph that the one before it left.
-        mode: Which free neighbour a node takes; ties fall by lot.
-        seed: Seed of the visiting order; ``None`` draws another one from PyTorch's generator at every call.
+        rounds: Number of matchings, at most 64, each on the graph that the one before it left.
+        mode: Which free neighbour a node takes; of equal ones the one that is visited first.
+        seed: Seed of the visiting order; ``None`` takes another one from PyTorch's generator at every call.
 
     Example:
         >>> path = torch.tensor([[0, 1, 2], [1, 2, 3]])
@@ -38,16 +45,17 @@ class Graclus:
         tensor([0, 0, 1, 1])
     """
 
+    options: ClassVar[tuple[str, ...]] = ("rounds", "mode", "seed")
+
     def __init__(self, rounds: int = 1, mode: Mode = "min_degree", seed: int | None = 0) -> None:
-        if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1:
-            raise ValueError(f"rounds must be a whole number of at least 1; got {rounds!r}.")
-        if seed is not None and (not isinstance(seed, int) or seed < 0):
-            raise ValueError(f"seed must be a whole number of at least 0, or None; got {seed!r}.")
-        if mode not in get_args(Mode):
-            raise ValueError(f"Unknown Graclus mode {mode!r}; known modes are {', '.join(get_args(Mode))}.")
-        self.rounds = rounds
-        self.mode: Mode = mode
-        self.seed = seed
+        self.rounds = check_whole("rounds", rounds, most=MOST_ROUNDS)
+        self.mode: Mode = check_choice("mode", mode, get_args(Mode))
+        self.seed = None if seed is None else check_whole("seed", seed, 0, also=", or None")
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The options that build it again, as JSON holds them."""
+        return {name: getattr(self, name) for name in self.options}
 
     @property
     def uses_edge_weight(self) -> bool:
@@ -60,17 +68,32 @@ class Graclus:
         Args:
             edge_index: Edges :math:`(2, E)`.
             num_nodes: Number of nodes :math:`N`.
-            edge_weight: Weights :math:`(E)`, read by ``"heavy_edge"``; ``None`` gives every edge weight one.
+            edge_weight: Weights :math:`(E)` of at least zero, read by ``"heavy_edge"``; ``None`` gives every edge
+                weight one. An edge of weight zero is still an edge, taken where nothing better is free.
         """
-        check_edges(edge_index, num_nodes)
-        source, target = edge_index.cpu().numpy()
-        weight = np.empty(0)
-        if self.uses_edge_weight:
-            weight = np.ones(source.size) if edge_weight is None else edge_weight.detach().cpu().double().numpy()
+        num_nodes = check_whole("num_nodes", num_nodes, 1, MOST_NODES)
+        source, target = check_edges(edge_index, num_nodes).cpu().numpy()
+        weight = self._read_weight(edge_weight, source.size) if self.uses_edge_weight else np.empty(0)
         seed = self.seed if self.seed is not None else int(torch.randint(2**31, ()))
-        code, state = _CODES[self.mode], random_state(seed)
-        cluster = kernels.graclus(source, target, weight, num_nodes, self.rounds, code, state)
+        order = _draw_small(seed, num_nodes) if num_nodes <= SMALL else _draw_order(seed, num_nodes)
+        cluster = kernels.cluster_nodes(source, target, weight, order, self.rounds, _CODES[self.mode])
         return torch.from_numpy(cluster).to(edge_index.device)
+
+    @staticmethod
+    def _read_weight(edge_weight: Tensor | None, num_edges: int) -> kernels.Floats:
+        if edge_weight is None:
+            return np.ones(num_edges)
+        weight = read_weight(edge_weight, num_edges).detach().cpu().double().numpy()
+        if weight.size and weight.min() < 0:
+            raise ValueError(f"Weights must be at least 0 to be compared and summed; the smallest is {weight.min():g}.")
+        return np.ascontiguousarray(weight)
 
     def __repr__(self) -> str:
         return f"Graclus(rounds={self.rounds}, mode={self.mode!r}, seed={self.seed})"
+
+
+def _draw_order(seed: int, num_nodes: int) -> kernels.Ints:
+    return np.random.default_rng(seed).permutation(num_nodes).astype(np.int32)
+
+
+_draw_small = lru_cache(maxsize=256)(_draw_order)  # for data sets of small graphs: seeding takes as long as matching

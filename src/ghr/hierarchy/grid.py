@@ -1,9 +1,13 @@
 """Geometric blocks of a periodic square lattice."""
 
 import math
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
+
+from ghr.checks import check_whole
+from ghr.hierarchy.tensors import MOST_NODES, check_edges, check_numbers, check_range
 
 
 class GridBlocks:
@@ -23,17 +27,29 @@ class GridBlocks:
                 [2, 2, 3, 3]])
     """
 
+    options: ClassVar[tuple[str, ...]] = ("block",)
+
     def __init__(self, block: int = 2) -> None:
-        if not isinstance(block, int) or block < 2:
-            raise ValueError(f"GridBlocks needs blocks of side 2 or more; got block={block!r}.")
-        self.block = block
+        self.block = check_whole("block", block, 2)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The options that build it again, as JSON holds them."""
+        return {name: getattr(self, name) for name in self.options}
 
     def __call__(self, edge_index: Tensor, num_nodes: int) -> Tensor:
-        """Return the block of every node."""
-        side = _side(num_nodes)
+        """Return the block of every node.
+
+        Args:
+            edge_index: Edges :math:`(2, E)`.
+            num_nodes: Number of nodes :math:`L^2`.
+        """
+        num_nodes = check_whole("num_nodes", num_nodes, 1, MOST_NODES)
+        check_edges(edge_index, num_nodes)
+        side = _find_side(num_nodes)
         if side % self.block:
             raise ValueError(f"Blocks of side {self.block} do not tile a lattice of side {side} ({num_nodes} nodes).")
-        row, column = _coordinates(num_nodes, edge_index.device)
+        row, column = _find_coordinates(num_nodes, edge_index.device)
         return (row // self.block) * (side // self.block) + column // self.block
 
     def coarse_edge_attr(self, coarse_edge_index: Tensor, assignment: Tensor, num_clusters: int) -> Tensor:
@@ -44,10 +60,14 @@ class GridBlocks:
             assignment: Block of every node of the finest lattice :math:`(N)`.
             num_clusters: Number of blocks.
         """
-        side = _side(assignment.numel())
-        position = torch.stack(_coordinates(assignment.numel(), assignment.device), dim=1).double()
-        count = torch.bincount(assignment, minlength=num_clusters).unsqueeze(1)
-        centre = position.new_zeros(num_clusters, 2).index_add(0, assignment, position) / count
+        num_clusters = check_whole("num_clusters", num_clusters, 1, MOST_NODES)
+        check_edges(coarse_edge_index, num_clusters, "coarse_edge_index")
+        count = assignment.numel() if isinstance(assignment, Tensor) else 1
+        check_range("assignment", check_numbers("assignment", assignment, count, "nodes"), num_clusters - 1)
+        side = _find_side(count)
+        position = torch.stack(_find_coordinates(count, assignment.device), dim=1).double()
+        size = torch.bincount(assignment, minlength=num_clusters).unsqueeze(1)
+        centre = position.new_zeros(num_clusters, 2).index_add(0, assignment, position) / size
         source, target = coarse_edge_index
         offset = (centre[source] - centre[target]).abs()
         return torch.minimum(offset, side - offset).square().sum(dim=1, keepdim=True).sqrt()
@@ -56,14 +76,14 @@ class GridBlocks:
         return f"GridBlocks(block={self.block})"
 
 
-def _side(num_nodes: int) -> int:
+def _find_side(num_nodes: int) -> int:
     side = math.isqrt(num_nodes)
     if side * side != num_nodes:
         raise ValueError(f"GridBlocks needs a square lattice; {num_nodes} nodes are not a square number.")
     return side
 
 
-def _coordinates(num_nodes: int, device: torch.device) -> tuple[Tensor, Tensor]:
+def _find_coordinates(num_nodes: int, device: torch.device) -> tuple[Tensor, Tensor]:
     node = torch.arange(num_nodes, device=device)
-    side = _side(num_nodes)
+    side = _find_side(num_nodes)
     return node // side, node % side

@@ -10,8 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ghr.hierarchy.permutation import State, permutation
-from ghr.jit import compiled
+from ghr.jit import compiled, inlined
 
 Ints: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -20,8 +19,8 @@ MIN_DEGREE, HEAVY_EDGE, RANDOM = 0, 1, 2
 
 
 @compiled
-def numbered(label: Ints) -> tuple[Ints, int]:
-    """Clusters numbered 0..C-1 in the order of their labels, which may be any integers, and C."""
+def number_clusters(label: Ints) -> tuple[Ints, int]:
+    """Number clusters 0..C-1 in the order of their labels, which may be any integers; return the numbers and C."""
     if label.min() < 0 or label.max() >= label.size:
         values = np.unique(label)
         return np.searchsorted(values, label), values.size
@@ -36,20 +35,57 @@ def numbered(label: Ints) -> tuple[Ints, int]:
 
 
 @compiled
-def grouped(group: Ints, num_groups: int) -> tuple[Ints, Ints]:
-    """Members of every group in their own order, one group after the other, and where each starts; -1 is in none."""
+def group(key: Ints, num_groups: int) -> tuple[Ints, Ints]:
+    """List the members of every group in their own order, one group after the other, and where every group starts.
+
+    The key of an item is its group; an item of key -1 is in none.
+    """
     start = np.zeros(num_groups + 2, np.int64)  # -1 is sorted in first and then cut off: cheaper than a branch
-    for item in range(group.size):
-        start[group[item] + 2] += 1
-    for each in range(num_groups + 1):
-        start[each + 1] += start[each]
+    for item in range(key.size):
+        start[key[item] + 2] += 1
+    for place in range(num_groups + 1):
+        start[place + 1] += start[place]
     outside = start[1]
-    member = np.empty(group.size, np.int64)
+    member = np.empty(key.size, np.int64)
     cursor = start[:-1].copy()
-    for item in range(group.size):
-        member[cursor[group[item] + 1]] = item
-        cursor[group[item] + 1] += 1
+    for item in range(key.size):
+        member[cursor[key[item] + 1]] = item
+        cursor[key[item] + 1] += 1
     return member[outside:], start[1:] - outside
+
+
+@inlined
+def hash_edge(u: int, v: int) -> Any:
+    """Mix the two ends of an edge into 64 bits, by splitmix64; sums of them tell sets of edges apart."""
+    code = np.uint64(u) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(v)
+    code = (code ^ (code >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    code = (code ^ (code >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return code ^ (code >> np.uint64(31))
+
+
+@compiled
+def sign_graphs(source: Ints, target: Ints, batch: Ints, num_graphs: int, num_levels: int) -> Ints:
+    """Return a row for every graph of a batch: the levels as given, its nodes, its edges, the sum of their hashes.
+
+    Nodes count from the first of their graph. What is in no graph, or leads to no node, does not count.
+    """
+    row = np.zeros((num_graphs, 4), np.int64)
+    first = np.zeros(num_graphs, np.int64)
+    for graph in range(num_graphs):
+        row[graph, 0] = num_levels
+    for node in range(batch.size - 1, -1, -1):
+        graph = batch[node]
+        if 0 <= graph < num_graphs:
+            first[graph] = node
+            row[graph, 1] += 1
+    for edge in range(source.size):
+        u, v = source[edge], target[edge]
+        if 0 <= u < batch.size and 0 <= v < batch.size:
+            graph = batch[u]
+            if 0 <= graph < num_graphs:
+                row[graph, 2] += 1
+                row[graph, 3] += np.int64(hash_edge(u - first[graph], v - first[graph]))
+    return row
 
 
 @compiled
@@ -58,23 +94,18 @@ def is_symmetric(source: Ints, target: Ints) -> bool:
     up, down = np.uint64(0), np.uint64(0)
     for edge in range(source.size):
         u, v = source[edge], target[edge]
-        low, high = (u, v) if u < v else (v, u)
-        code = np.uint64(low) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(high)  # then splitmix64
-        code = (code ^ (code >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        code = (code ^ (code >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        code = code ^ (code >> np.uint64(31))
         if u < v:
-            up += code
+            up += hash_edge(u, v)
         elif u > v:
-            down += code
+            down += hash_edge(v, u)
     return bool(up == down)
 
 
 @compiled
-def undirected_rows(
+def build_rows(
     source: Ints, target: Ints, weight: Floats, num_nodes: int, symmetric: bool
 ) -> tuple[Ints, Ints, Floats]:
-    """Rows of both directions of every edge; repeats and self loops are still there."""
+    """Build rows of both directions of every edge; repeats and self loops are still there."""
     start = np.zeros(num_nodes + 1, np.int64)
     for edge in range(source.size):
         start[source[edge] + 1] += 1
@@ -101,8 +132,8 @@ def undirected_rows(
 def contract_rows(
     start: Ints, neighbour: Ints, strength: Floats, label: Ints, num_clusters: int
 ) -> tuple[Ints, Ints, Floats]:
-    """Rows of the graph whose nodes are the clusters: repeats merged, their weights summed, self loops dropped."""
-    member, member_start = grouped(label, num_clusters)
+    """Build the rows of the graph of clusters: repeats merged, their weights summed, self loops dropped."""
+    member, member_start = group(label, num_clusters)
     new_start = np.zeros(num_clusters + 1, np.int64)
     new_neighbour = np.empty(neighbour.size, np.int32)
     new_strength = np.empty(strength.size, np.float64)
@@ -139,7 +170,7 @@ def contract_rows(
 
 @compiled
 def match(start: Ints, neighbour: Ints, strength: Floats, order: Ints, mode: int) -> tuple[Ints, int]:
-    """One greedy pass: each node, in the given order, takes the best neighbour that is still free.
+    """Pair the nodes in one greedy pass: every node, in the given order, takes the best neighbour that is still free.
 
     Ties fall to the neighbour that stands first in the order, so nothing depends on how the edges are listed.
     """
@@ -179,23 +210,50 @@ def match(start: Ints, neighbour: Ints, strength: Floats, order: Ints, mode: int
 
 
 @compiled
-def graclus(source: Ints, target: Ints, weight: Floats, num_nodes: int, rounds: int, mode: int, state: State) -> Ints:
-    """Cluster of every node after some rounds of matching, each on the graph that the one before it left."""
+def reorder(order: Ints, label: Ints, num_clusters: int) -> Ints:
+    """Order clusters for the next pass: first the one whose member came last in this one.
+
+    So nodes that found no partner come early, and no random number is needed beyond those of the first order.
+    """
+    later = np.empty(num_clusters, np.int32)
+    seen = np.zeros(num_clusters, np.bool_)
+    count = 0
+    for position in range(order.size - 1, -1, -1):
+        cluster = label[order[position]]
+        if not seen[cluster]:
+            seen[cluster] = True
+            later[count] = cluster
+            count += 1
+    return later
+
+
+@compiled
+def cluster_nodes(source: Ints, target: Ints, weight: Floats, order: Ints, rounds: int, mode: int) -> Ints:
+    """Find the cluster of every node by rounds of matching, every round on the graph that the one before it left."""
+    num_nodes = order.size
     symmetric = weight.size == 0 and is_symmetric(source, target)
-    rows = undirected_rows(source, target, weight, num_nodes, symmetric)
+    rows = build_rows(source, target, weight, num_nodes, symmetric)
     label, size = np.arange(num_nodes).astype(np.int32), num_nodes
     cluster = np.arange(num_nodes)
     for _ in range(rounds):
         rows = contract_rows(rows[0], rows[1], rows[2], label, size)
-        label, size = match(rows[0], rows[1], rows[2], permutation(state, size), mode)
+        label, count = match(rows[0], rows[1], rows[2], order, mode)
+        if count == size:  # no edge is left
+            break
+        size = count
+        order = reorder(order, label, size)
         for node in range(num_nodes):
             cluster[node] = label[cluster[node]]
     return cluster
 
 
 @compiled
-def quotient(source: Ints, target: Ints, label: Ints, num_clusters: int) -> tuple[Ints, Ints]:
-    """Edges between clusters, sorted and without repeats, and for every edge the one it became (-1: inside)."""
+def build_quotient(source: Ints, target: Ints, label: Ints, num_clusters: int) -> tuple[Ints, Ints, Ints, Ints]:
+    """List the edges between clusters, sorted and without repeats, and say which edges were merged into them.
+
+    Returns the edges, for every given edge what it became (-1: inside a cluster), the given edges one coarse edge after
+    the other, and where every coarse edge starts among these.
+    """
     num_edges = source.size
     row, column = np.empty(num_edges, np.int32), np.empty(num_edges, np.int32)
     for edge in range(num_edges):
@@ -203,16 +261,20 @@ def quotient(source: Ints, target: Ints, label: Ints, num_clusters: int) -> tupl
         if row[edge] == column[edge]:
             row[edge] = column[edge] = -1
     # Two stable sorts, by column and then by row, leave the edges in lexicographic order.
-    by_column, _ = grouped(column, num_clusters)
-    by_row, _ = grouped(row[by_column], num_clusters)
+    by_column, _ = group(column, num_clusters)
+    by_row, _ = group(row[by_column], num_clusters)
     order = by_column[by_row]
 
     became = np.full(num_edges, -1, np.int64)
     edges = np.empty((2, order.size), np.int64)
+    start = np.empty(order.size + 1, np.int64)
     last, u, v = -1, -1, -1
-    for edge in order:
-        last += row[edge] != u or column[edge] != v
-        u, v = row[edge], column[edge]
-        edges[0, last], edges[1, last] = u, v
+    for position in range(order.size):
+        edge = order[position]
+        if row[edge] != u or column[edge] != v:
+            last += 1
+            u, v = row[edge], column[edge]
+            edges[0, last], edges[1, last], start[last] = u, v, position
         became[edge] = last
-    return edges[:, : last + 1].copy(), became
+    start[last + 1] = order.size
+    return edges[:, : last + 1].copy(), became, order, start[: last + 2].copy()

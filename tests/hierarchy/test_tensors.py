@@ -1,0 +1,53 @@
+import re
+
+import pytest
+import torch
+
+from ghr.hierarchy import tensors
+
+
+def test_right_tensors_come_back():
+    numbers, edges, rows = torch.arange(3), torch.tensor([[0], [2]]), torch.ones(3)
+    assert tensors.check_numbers("n", numbers, 3, "nodes") is numbers
+    assert tensors.check_edges(edges, 3) is edges
+    assert tensors.check_tensor("rows", rows) is rows
+    assert tensors.check_rows("rows", rows, 3).shape == (3, 1)
+    tensors.check_range("n", numbers, 2)
+    tensors.check_range("n", numbers - 1, 1, least=-1)
+    tensors.check_range("n", numbers[:0], -5)
+    tensors.check_finite("rows", rows)
+    tensors.check_finite("none", None)
+    tensors.check_finite("codes", numbers)
+
+
+def test_edges_are_only_looked_at_if_asked_to():
+    wrong = torch.tensor([[0], [7]])
+    assert tensors.check_edges(wrong, 3, look=False) is wrong
+    with pytest.raises(ValueError, match="edge_index has node 7, but nodes run from 0 to 2"):
+        tensors.check_edges(wrong, 3)
+
+
+@pytest.mark.parametrize(("least", "most", "found"), [(0, 1, 2), (1, 2, 0)])
+def test_numbers_out_of_range_are_named(least, most, found):
+    with pytest.raises(ValueError, match=f"n has {found}, but must be in {least} to {most}"):
+        tensors.check_range("n", torch.arange(3), most, least)
+
+
+def test_a_large_but_finite_sum_is_finite():
+    tensors.check_finite("x", torch.full((4,), 3e38))
+    with pytest.raises(ValueError, match="x has 2 entries that are not finite"):
+        tensors.check_finite("x", torch.tensor([3e38, float("inf"), float("nan")]))
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (5, "the int 5"),
+        ("a" * 500, "the str 'aaaa"),
+        (torch.ones(2, 3), r"torch.float32 of shape \(2, 3\)"),
+        (torch.ones(2).to_sparse(), "layout torch.sparse_coo"),
+    ],
+)
+def test_values_are_described_shortly(value, words):
+    assert re.search(words, tensors.describe(value))
+    assert len(tensors.describe(value)) < 130
