@@ -1,26 +1,58 @@
 import gc
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 
 from ghr.ops import buffers as module
 from ghr.ops.buffers import SMALL, Buffers
+from ghr.ops.neighbours import as_array
 
 LIKE = torch.zeros(1)
 ROWS = SMALL // 4
 
 
-def test_memory_is_lent_again_only_when_its_tensor_is_gone():
+def lend(buffers):
+    return buffers.empty((ROWS, 2), LIKE)
+
+
+# Everything that may outlive the tensor it came from.
+HOLDERS = {
+    "the tensor": lambda tensor: tensor,
+    "a slice": lambda tensor: tensor[3:],
+    "a transpose": lambda tensor: tensor.t(),
+    "a view of a view": lambda tensor: tensor.view(-1)[5:][:2],
+    "a row": lambda tensor: tensor[0, 0],
+    "detached": lambda tensor: tensor.detach(),
+    "its storage": lambda tensor: tensor.untyped_storage(),
+    "as another type": lambda tensor: tensor.view(torch.int32),
+    "an array of numpy": lambda tensor: as_array(tensor),
+    "a view of an array": lambda tensor: tensor.numpy()[1:],
+    "memory": lambda tensor: memoryview(tensor.numpy()),
+    "a parameter": torch.nn.Parameter,
+    "what autograd saved": lambda tensor: (torch.ones(ROWS, 2, requires_grad=True) * tensor).sum(),
+    "a cycle": lambda tensor: (lambda box: (box.append(box), box)[1])([tensor]),
+}
+
+
+@pytest.mark.parametrize("name", HOLDERS)
+def test_memory_is_lent_again_only_when_nothing_shares_it_any_more(name):
     buffers = Buffers()
-    first = buffers.empty((ROWS, 2), LIKE)
-    place = first.data_ptr()
-    second = buffers.empty((ROWS, 2), LIKE)
-    assert second.data_ptr() != place
-    view = first[3:]
-    del first
-    assert buffers.empty((ROWS, 2), LIKE).data_ptr() != place  # a view is still there
-    del view
-    assert buffers.empty((ROWS, 2), LIKE).data_ptr() == place
+    tensor = lend(buffers).fill_(1)
+    place = tensor.data_ptr()
+    holder = HOLDERS[name](tensor)
+    del tensor
+    gc.collect()
+    others = [lend(buffers) for _ in range(3)]
+    assert len({place, *(other.data_ptr() for other in others)}) == 4
+    assert len(buffers.lent) == 4
+    del holder
+    gc.collect()
+    others.append(lend(buffers))
+    assert others[-1].data_ptr() == place
+    assert len(buffers.lent) == 4
+    assert not buffers.free
 
 
 def test_tensors_have_the_shape_and_type_asked_for():
@@ -38,9 +70,9 @@ def test_about_the_same_size_shares_a_block_and_another_size_does_not():
     buffers = Buffers()
     for rows in (9 * ROWS, 9 * ROWS - 5, 9 * ROWS + 50):
         buffers.empty((rows,), LIKE)
-    assert len(buffers.blocks) == 1
+    assert len(buffers.free) + len(buffers.lent) == 1
     buffers.empty((30 * ROWS,), LIKE)
-    assert len(buffers.blocks) == 2
+    assert len(buffers.free) + len(buffers.lent) == 2
 
 
 def test_blocks_that_serve_nobody_are_given_back(monkeypatch):
@@ -51,11 +83,10 @@ def test_blocks_that_serve_nobody_are_given_back(monkeypatch):
     for _ in range(5):
         buffers.empty((ROWS,), LIKE)
     kept = buffers.empty((200 * ROWS,), LIKE)
-    sizes = sorted(block.memory.nbytes for block in buffers.blocks)
-    assert len(sizes) == 3
-    assert sizes[1] >= held.nbytes
-    assert sizes[2] >= kept.nbytes
-    gc.collect()
+    assert [block.memory.nbytes < 10 * SMALL for block in buffers.free] == [True]
+    del held, kept
+    buffers.empty((ROWS,), LIKE)
+    assert sorted(block.memory.nbytes >= 50 * SMALL for block in buffers.free) == [True, True]
 
 
 @pytest.mark.parametrize("use", ["gradient", "clone"])
@@ -74,3 +105,54 @@ def test_tensors_live_on_in_what_needs_them(use):
         del tensor
         buffers.empty((ROWS,), LIKE).fill_(7)
         assert (copy == 2).all()
+
+
+def test_no_two_threads_hold_the_same_block():
+    buffers = Buffers()
+
+    def work(number):
+        kept = []
+        for turn in range(300):
+            tensor = buffers.empty((ROWS + 16 * (turn % 5),), LIKE)
+            tensor.fill_(number)
+            kept.append(tensor[turn:])  # views outlive their tensors, some for longer than others
+            if turn % 3 == 0:
+                kept = kept[-(turn % 7) :]
+            if any(not bool((view == number).all()) for view in kept):
+                return f"thread {number} found foreign numbers"
+        return None
+
+    with ThreadPoolExecutor(6) as pool:
+        assert [found for found in pool.map(work, range(6)) if found] == []
+
+
+def test_a_tensor_may_die_in_another_thread_while_blocks_are_searched():
+    buffers = Buffers()
+    handed: list = []
+    stop = threading.Event()
+
+    def drop():
+        while not stop.is_set() or handed:
+            if handed:
+                handed.pop()
+
+    thread = threading.Thread(target=drop)
+    thread.start()
+    for turn in range(2000):
+        tensor = lend(buffers)
+        tensor[0, 0] = turn
+        assert tensor[0, 0] == turn
+        handed.append(tensor)
+        del tensor
+    stop.set()
+    thread.join(60)
+    assert not thread.is_alive()
+
+
+def test_a_block_may_come_back_while_the_pool_is_locked():
+    buffers = Buffers()
+    tensor = lend(buffers)
+    place = tensor.data_ptr()
+    with buffers._lock:
+        del tensor  # would wait for itself forever if coming back took the lock
+    assert lend(buffers).data_ptr() == place

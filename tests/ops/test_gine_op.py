@@ -27,17 +27,17 @@ def case(kind, channels, dtype, shared, *, nodes=45, pairs=90, seed=0):
     return conv, norm, state, injection, edge_index, edges
 
 
-def run_forward(backend, conv, norm, state, injection, edge_index, edges, turns):
+def run_forward(backend, conv, norm, state, injection, edge_index, edges, updates):
     """The state after some updates, on one backend."""
     with ops.using(backend):
         prepared = conv.prepare(edge_index, edges, state.size(0))
         assert (prepared.neighbours is not None) == (backend == "numba")
-        return conv.iterate(norm, state, injection, prepared, turns)[0]
+        return conv.iterate(norm, state, injection, prepared, updates)[0]
 
 
-def run(backend, conv, norm, state, injection, edge_index, edges, turns):
+def run(backend, conv, norm, state, injection, edge_index, edges, updates):
     """The state after some updates and all gradients, on one backend."""
-    out = run_forward(backend, conv, norm, state, injection, edge_index, edges, turns)
+    out = run_forward(backend, conv, norm, state, injection, edge_index, edges, updates)
     weight = torch.linspace(-1, 2, out.numel(), dtype=out.dtype).view_as(out)
     leaves = [state, injection, edges, *norm.parameters(), *conv.parameters()]
     return [out, *torch.autograd.grad((out * weight).sum(), leaves, allow_unused=True)]
@@ -70,11 +70,11 @@ def test_several_parts_of_one_graph_and_of_a_batch(graphs, shared):
     assert ops.sort_edges(edge_index, 1300).alone.item() is (graphs > 1)
     edges = torch.randn(1 if shared else edge_index.size(1), 6, dtype=torch.float64, requires_grad=True)
     given = (conv, norm, state, injection, edge_index, edges)
-    turns = GROUP + 3  # more than the gradients of edges are added up over at once
-    for ours, theirs in zip(run("numba", *given, turns), run("torch", *given, turns), strict=True):
+    updates = GROUP + 3  # more than the gradients of edges are added up over at once
+    for ours, theirs in zip(run("numba", *given, updates), run("torch", *given, updates), strict=True):
         assert relative_error(ours, theirs) <= 1e-10
     with torch.no_grad():  # inference keeps no states between
-        both = [run_forward(backend, *given, turns) for backend in ("numba", "torch")]
+        both = [run_forward(backend, *given, updates) for backend in ("numba", "torch")]
     assert relative_error(*both) <= 1e-10
 
 
@@ -105,7 +105,7 @@ def test_gradients_by_finite_differences(shared):
 
     def loop(state, injection, weight, edges, epsilon, up, down):
         return ops.gine_loop(
-            state, injection, weight, 1e-6, edges, neighbours, epsilon, (up, None), (down, None), gated=True, turns=2
+            state, injection, weight, 1e-6, edges, neighbours, epsilon, (up, None), (down, None), gated=True, updates=2
         )
 
     inputs = (state, injection, norm.weight, edges, conv.epsilon, up.weight, down.weight)

@@ -8,6 +8,8 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from ghr.threads import check_threads, has_lost_threads, start_threads
+
 Backend = Literal["torch", "numba", "auto"]
 VARIABLE = "GHR_BACKEND"
 
@@ -35,13 +37,22 @@ def using(backend: Backend) -> Iterator[None]:
 
 
 def kernels_for(x: Tensor) -> bool:
-    """Whether the numba kernels compute for tensors like `x`; never in code being compiled, or under autocast."""
+    """Whether the numba kernels compute for tensors like `x`.
+
+    They never do in code being compiled, under autocast, or in a process that was forked after they had run.
+    """
     if torch.compiler.is_compiling() or torch.is_autocast_enabled("cpu"):
         return False
     fit = x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
     if _backend == "numba" and not fit:
         raise ValueError(f"The numba backend computes 32- and 64-bit numbers on the CPU; got {x.dtype} on {x.device}.")
-    return fit and _backend != "torch"
+    if has_lost_threads():
+        if _backend == "numba":
+            check_threads("The numba backend")
+        return False
+    chosen = fit and _backend != "torch"
+    start_threads(kernels=chosen)
+    return chosen
 
 
 def _checked(backend: str) -> Backend:

@@ -1,9 +1,18 @@
-"""Memory that one training step hands on to the next: fresh pages cost the system more than the work in them."""
+"""Memory that one training step hands on to the next: fresh pages cost the system more than the work in them.
+
+Why no block is ever lent twice at a time: every loan makes a new view of the block, and the tensor is built on that
+view. PyTorch holds the view exactly as long as the storage lives, that is as long as any tensor that shares it: the
+tensor itself, its views, what autograd saved for the backward pass, arrays of numpy made of it. When the last of them
+is gone, in whatever thread, Python destroys the view, and only then is the block put among the returned ones. So
+nothing is counted and nothing is asked about an object that another thread may be using. Appending to a deque is atomic
+and takes no lock, so a view may die at any moment, even while this pool is being searched.
+"""
 
 import math
-import sys
-from dataclasses import dataclass
+import weakref
+from collections import deque
 from threading import Lock
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,25 +21,43 @@ from torch import Tensor
 from ghr.ops.kernels.types import Array
 
 SMALL = 1 << 16  # bytes below which it is not worth the search
-IDLE = 1000  # tensors lent out after which a block that served none of them is given back to the system
+IDLE = 1000  # loans after which a block that served none of them is given back to the system
 
 
-@dataclass
 class Block:
-    """A piece of memory, and when it was last lent."""
+    """A piece of memory, lent to one tensor at a time.
 
-    memory: Array
-    lent: int
+    Args:
+        size: Number of bytes.
+        returned: Where the block puts itself when its tensor is gone.
+    """
+
+    def __init__(self, size: int, returned: "deque[Block]") -> None:
+        self.memory: Array = np.empty(size, np.uint8)
+        self.last_loan = 0
+        self._returned = returned
+        self._loan: weakref.ref[Array] | None = None
+
+    def lend(self, dtype: torch.dtype, count: int, loan: int) -> Tensor:
+        """Return a tensor in this memory; until it is gone, with all that shares its storage, the block is not free."""
+        self.last_loan = loan
+        view = self.memory[:]
+        self._loan = weakref.ref(view, self._end_loan)
+        return torch.frombuffer(view, dtype=dtype, count=count)
+
+    def _end_loan(self, _: Any) -> None:
+        self._returned.append(self)
 
 
 class Buffers:
-    """Blocks of memory, each lent to one tensor at a time; a block is free again when its tensor is gone."""
+    """Blocks of memory that tensors of about the same size use one after the other."""
 
     def __init__(self) -> None:
-        self.blocks: list[Block] = []
-        self._lent = 0
+        self.free: list[Block] = []
+        self.lent: set[Block] = set()
+        self._returned: deque[Block] = deque()
+        self._loans = 0
         self._lock = Lock()
-        self._references_when_free = _references(Block(np.empty(1), 0))
 
     def empty(self, shape: tuple[int, ...], like: Tensor) -> Tensor:
         """Return a tensor of arbitrary numbers, with the type of another."""
@@ -39,26 +66,25 @@ class Buffers:
         if size < SMALL:
             return like.new_empty(shape)
         with self._lock:
-            memory = self._take(size)
-        return torch.frombuffer(memory, dtype=like.dtype, count=count).view(shape)
+            self._loans += 1
+            loan, block = self._loans, self._take(size)
+            self.lent.add(block)
+        return block.lend(like.dtype, count, loan).view(shape)
 
-    def _take(self, size: int) -> Array:
-        self._lent += 1
-        free = [block for block in self.blocks if _references(block) == self._references_when_free]
-        fitting = [block for block in free if size <= block.memory.nbytes <= 2 * size]
+    def _take(self, size: int) -> Block:
+        """Return the smallest free block that fits and is not far too large, or a new one."""
+        while self._returned:
+            block = self._returned.popleft()
+            self.lent.remove(block)
+            self.free.append(block)
+        fitting = [block for block in self.free if size <= block.memory.nbytes <= 2 * size]
         if fitting:
             chosen = min(fitting, key=lambda block: block.memory.nbytes)
-            chosen.lent = self._lent
-            return chosen.memory
-        idle = {id(block) for block in free if block.lent < self._lent - IDLE}
+            self.free.remove(chosen)
+            return chosen
+        self.free = [block for block in self.free if block.last_loan >= self._loans - IDLE]
         step = 1 << (size.bit_length() - 3)  # rounded up, so that batches of about one size share their blocks
-        chosen = Block(np.empty(-(-size // step) * step, np.uint8), self._lent)
-        self.blocks = [block for block in self.blocks if id(block) not in idle] + [chosen]
-        return chosen.memory
-
-
-def _references(block: Block) -> int:
-    return sys.getrefcount(block.memory)
+        return Block(-(-size // step) * step, self._returned)
 
 
 buffers = Buffers()

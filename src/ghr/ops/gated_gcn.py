@@ -22,9 +22,9 @@ def gated_gcn_loop(
     out_norm: tuple[Tensor, float],
     edge_norm: tuple[Tensor, float],
     *,
-    turns: int,
+    updates: int,
 ) -> tuple[Tensor, Tensor]:
-    r"""Update all nodes and edges `turns` times, the injection staying the same.
+    r"""Update all nodes and edges `updates` times, the injection staying the same.
 
     .. math::
         z &= \mathrm{RMSNorm}(x) + \mathrm{injection}, \qquad
@@ -47,7 +47,7 @@ def gated_gcn_loop(
         edge_map: Weight and bias of :math:`C`.
         out_norm: Weight and epsilon of :math:`\mathrm{RMSNorm}_x`.
         edge_norm: Weight and epsilon of :math:`\mathrm{RMSNorm}_e`.
-        turns: Number of updates.
+        updates: Number of updates.
 
     Shapes:
         - **state, injection, first output:** :math:`(N, d)`
@@ -57,7 +57,7 @@ def gated_gcn_loop(
     given = (state, injection.expand_as(state), norm[0], edges, initial, *maps, *edge_map, out_norm[0], edge_norm[0])
     keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in given)
     out: tuple[Tensor, ...] = _loop(
-        *[tensor.contiguous() for tensor in given], *neighbours[:6], norm[1], out_norm[1], edge_norm[1], turns, keep
+        *[tensor.contiguous() for tensor in given], *neighbours[:6], norm[1], out_norm[1], edge_norm[1], updates, keep
     )
     return out[0], out[1]
 
@@ -67,21 +67,21 @@ def _loop(
     state: Tensor, injection: Tensor, norm: Tensor, edges: Tensor, initial: Tensor,
     maps: Tensor, bias: Tensor, edge_map: Tensor, edge_bias: Tensor, out_norm: Tensor, edge_norm: Tensor,
     start: Tensor, source: Tensor, order: Tensor, out_start: Tensor, out_target: Tensor, out_edge: Tensor,
-    eps: float, out_eps: float, edge_eps: float, turns: int, keep: bool,
+    eps: float, out_eps: float, edge_eps: float, updates: int, keep: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     """Return the last states of nodes and edges and, if asked to keep them, what the backward pass needs."""
     n, d = state.shape
-    count, kept = source.numel(), turns if keep else 1
-    between = state.new_empty(turns - 1 if keep else 0, n, d)
+    count, kept = source.numel(), updates if keep else 1
+    between = state.new_empty(updates - 1 if keep else 0, n, d)
     totals, passing, raw = (state.new_empty(kept, rows, d) for rows in (n, n, count))
     z, products, edge_out = state.new_empty(n, d), state.new_empty(n, 4 * d), state.new_empty(count, d)
-    spare = [state.new_empty(n, d) for _ in range(0 if keep else min(turns - 1, 2))]
+    spare = [state.new_empty(n, d) for _ in range(0 if keep else min(updates - 1, 2))]
     biases = _at_the_ends(bias, edge_bias)
     x = state
-    for turn in range(turns):
+    for turn in range(updates):
         at, first = turn % kept, turn == 0
         fresh = first and edges.size(0) == 1
-        out = state.new_empty(n, d) if turn == turns - 1 else between[turn] if keep else spare[turn % 2]
+        out = state.new_empty(n, d) if turn == updates - 1 else between[turn] if keep else spare[turn % 2]
         kernels.normalise(*_arrays(x, norm), eps, *_arrays(injection, z))
         torch.mm(z, maps.t(), out=products)
         if not fresh:
@@ -99,12 +99,12 @@ def _loop(
 
 @_loop.register_fake
 def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    source, (turns, keep) = rest[11], rest[-2:]
-    (n, d), count, kept = state.shape, source.size(0), turns if keep else 0
+    source, (updates, keep) = rest[11], rest[-2:]
+    (n, d), count, kept = state.shape, source.size(0), updates if keep else 0
     return (
         torch.empty_like(state),
         state.new_empty(count, d),
-        state.new_empty(turns - 1 if keep else 0, n, d),
+        state.new_empty(updates - 1 if keep else 0, n, d),
         state.new_empty(kept, n, d),
         state.new_empty(kept, n, d),
         state.new_empty(kept, count, d),
@@ -122,7 +122,7 @@ def _loop_backward(
 ) -> list[Tensor]:  # fmt: skip
     """Return the gradients of state, injection, norm, edges, initial edges, maps, edge map and the other norms."""
     n, d = state.shape
-    turns, count, chunks = raw.size(0), raw.size(1), chunk_count(n)
+    updates, count, chunks = raw.size(0), raw.size(1), chunk_count(n)
     out_row = order.index_select(0, out_edge)
     grad = grad_out.clone(memory_format=torch.contiguous_format)
     grad_edge = state.new_empty(0, d) if grad_edge_out is None else grad_edge_out.contiguous()
@@ -133,7 +133,7 @@ def _loop_backward(
     grad_edges = edges.new_empty(0)
     grad_maps, grad_edge_map = torch.zeros_like(maps), torch.zeros_like(edge_map)
     grad_norm, sums = state.new_zeros(chunks, d), state.new_zeros(chunks, 5, d)
-    for turn in reversed(range(turns)):
+    for turn in reversed(range(updates)):
         x = state if turn == 0 else between[turn - 1]
         if needs_initial and grad_edge.size(0) > 0:
             grad_initial += grad_edge.sum(0, keepdim=True) if initial.size(0) == 1 else grad_edge

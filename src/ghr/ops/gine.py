@@ -26,9 +26,9 @@ def gine_loop(
     down: tuple[Tensor, Tensor | None],
     *,
     gated: bool,
-    turns: int,
+    updates: int,
 ) -> Tensor:
-    r"""Update all nodes `turns` times, the injection staying the same.
+    r"""Update all nodes `updates` times, the injection staying the same.
 
     .. math::
         z = \mathrm{RMSNorm}(x) + \mathrm{injection}, \qquad
@@ -45,7 +45,7 @@ def gine_loop(
         up: Weight and bias of the first linear map of :math:`U`, as PyTorch keeps them.
         down: Weight and bias of the second.
         gated: Whether :math:`U` is SwiGLU, its first map giving gate and content, or else has a ReLU between the maps.
-        turns: Number of updates.
+        updates: Number of updates.
 
     Shapes:
         - **state, injection, output:** :math:`(N, d)`
@@ -57,7 +57,7 @@ def gine_loop(
     out: Tensor = _loop(
         state.contiguous(), injection.contiguous(), norm_weight, edges.contiguous(), epsilon,
         up[0].contiguous(), up_bias, down[0].contiguous(), down_bias,
-        *neighbours, norm_eps, turns, gated, keep,
+        *neighbours, norm_eps, updates, gated, keep,
     )[0]  # fmt: skip
     return out
 
@@ -67,14 +67,14 @@ def _loop(
     state: Tensor, injection: Tensor, norm_weight: Tensor, edges: Tensor, epsilon: Tensor,
     up: Tensor, up_bias: Tensor, down: Tensor, down_bias: Tensor,
     start: Tensor, source: Tensor, order: Tensor, out_start: Tensor, out_target: Tensor, out_edge: Tensor,
-    parts: Tensor, alone: Tensor, norm_eps: float, turns: int, gated: bool, keep: bool,
+    parts: Tensor, alone: Tensor, norm_eps: float, updates: int, gated: bool, keep: bool,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the last state and, if asked to keep them, the states between."""
     n, d = state.shape
-    between, last = buffers.empty((turns - 1 if keep else 0, n, d), state), buffers.empty((n, d), state)
+    between, last = buffers.empty((updates - 1 if keep else 0, n, d), state), buffers.empty((n, d), state)
     z, r = buffers.empty((n, d), state), buffers.empty((n if edges.size(0) == 1 else 0, d), state)
     kernels.forward(
-        alone.item(), as_array(parts), turns, *_arrays(state, between, last, norm_weight), norm_eps,
+        alone.item(), as_array(parts), updates, *_arrays(state, between, last, norm_weight), norm_eps,
         *_arrays(injection, z, r, edges, start, source), _scale(epsilon),
         *_arrays(up.t().contiguous(), up_bias, down.t().contiguous(), down_bias), gated,
     )  # fmt: skip
@@ -83,8 +83,8 @@ def _loop(
 
 @_loop.register_fake
 def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
-    turns, keep = rest[-3], rest[-1]
-    return torch.empty_like(state), state.new_empty(turns - 1 if keep else 0, *state.shape)
+    updates, keep = rest[-3], rest[-1]
+    return torch.empty_like(state), state.new_empty(updates - 1 if keep else 0, *state.shape)
 
 
 @torch.library.custom_op("ghr::gine_loop_backward", mutates_args=())
@@ -97,8 +97,8 @@ def _loop_backward(
     """Return the gradients of state, injection, norm, edges, epsilon, and the two maps, recomputing every update."""
     n, d = state.shape
     wide, half = up.size(0), down.size(1)
-    shared, count, turns = edges.size(0) == 1, parts.numel() - 1, between.size(0) + 1
-    group = 1 if shared else min(turns, GROUP)
+    shared, count, updates = edges.size(0) == 1, parts.numel() - 1, between.size(0) + 1
+    group = 1 if shared else min(updates, GROUP)
     grad, grad_injection = buffers.empty((n, d), state).copy_(grad_out), buffers.empty((n, d), state)
     z, r = buffers.empty((n, d), state), buffers.empty((n if shared else 0, d), state)
     grad_m = buffers.empty((group, n, d), state)
@@ -108,7 +108,7 @@ def _loop_backward(
     shapes = ((d,), (d,), (d, wide), (wide,), (half, d), (d,))
     sums = [state.new_zeros(count, *shape) for shape in shapes]  # every part of the nodes sums into its own
     kernels.backward(
-        alone.item(), as_array(parts), turns, *_arrays(state, between, norm_weight), norm_eps,
+        alone.item(), as_array(parts), updates, *_arrays(state, between, norm_weight), norm_eps,
         *_arrays(injection, z, r, edges, start, source, out_start, out_target, out_edge), _scale(epsilon),
         *_arrays(up.t().contiguous(), up_bias, up, down, state.new_zeros(max(wide, d))), gated,
         masks, *_arrays(grad_m, grad, grad_injection, grad_edges, *sums),

@@ -26,7 +26,7 @@ from ghr.ops.kernels.types import Array
 
 @parallel
 def forward(
-    alone: bool, parts: Array, turns: int, state: Array, between: Array, last: Array,
+    alone: bool, parts: Array, updates: int, state: Array, between: Array, last: Array,
     weight: Array, eps: float, injection: Array, z: Array, r: Array, edges: Array, start: Array, source: Array,
     scale: Any, up: Array, up_bias: Array, down: Array, down_bias: Array, gated: bool,
 ) -> None:
@@ -37,12 +37,12 @@ def forward(
     if alone:
         for part in prange(parts.size - 1):
             begin, end = parts[part], parts[part + 1]
-            for turn in range(turns):
+            for turn in range(updates):
                 x, out = _before(turn, state, between, last), _after(turn, between, last)
                 _normalise(begin, end, x, weight, eps, injection, edges, z, r)
                 _forward(begin, end, x, z, r, edges, start, source, scale, up, up_bias, down, down_bias, gated, out)
         return
-    for turn in range(turns):
+    for turn in range(updates):
         x, out = _before(turn, state, between, last), _after(turn, between, last)
         for part in prange(parts.size - 1):
             _normalise(parts[part], parts[part + 1], x, weight, eps, injection, edges, z, r)
@@ -53,7 +53,7 @@ def forward(
 
 @parallel
 def backward(
-    alone: bool, parts: Array, turns: int, state: Array, between: Array,
+    alone: bool, parts: Array, updates: int, state: Array, between: Array,
     weight: Array, eps: float, injection: Array, z: Array, r: Array, edges: Array, start: Array, source: Array,
     out_start: Array, out_target: Array, out_edge: Array, scale: Any,
     up: Array, up_bias: Array, up_back: Array, down_back: Array, zeros: Array, gated: bool,
@@ -68,7 +68,7 @@ def backward(
     if alone:
         for part in prange(parts.size - 1):
             begin, end = parts[part], parts[part + 1]
-            for turn in range(turns - 1, -1, -1):
+            for turn in range(updates - 1, -1, -1):
                 x, slot = _before(turn, state, between, state), turn % group
                 _normalise(begin, end, x, weight, eps, injection, edges, z, r)
                 _backward_nodes(begin, end, x, z, r, edges, start, source, scale, up, up_bias, up_back, down_back,
@@ -76,12 +76,12 @@ def backward(
                                 grad_down[part], grad_down_bias[part], grad_scale[part])
                 _backward_edges(begin, end, part, x, weight, eps, z, r, edges, out_start, out_target, out_edge,
                                 scale, masks[slot], grad_m[slot], grad, grad_injection, grad_edges, grad_norm[part],
-                                turn == turns - 1)
+                                turn == updates - 1)
                 if r.shape[0] == 0 and slot == 0:
-                    _edge_gradients(begin, end, start, masks, grad_m, min(group, turns - turn), grad_edges,
-                                    turn + group >= turns)
+                    _edge_gradients(begin, end, start, masks, grad_m, min(group, updates - turn), grad_edges,
+                                    turn + group >= updates)
         return
-    for turn in range(turns - 1, -1, -1):
+    for turn in range(updates - 1, -1, -1):
         x, slot = _before(turn, state, between, state), turn % group
         for part in prange(parts.size - 1):
             _normalise(parts[part], parts[part + 1], x, weight, eps, injection, edges, z, r)
@@ -92,11 +92,11 @@ def backward(
         for part in prange(parts.size - 1):
             _backward_edges(parts[part], parts[part + 1], part, x, weight, eps, z, r, edges, out_start, out_target,
                             out_edge, scale, masks[slot], grad_m[slot], grad, grad_injection, grad_edges,
-                            grad_norm[part], turn == turns - 1)
+                            grad_norm[part], turn == updates - 1)
         if r.shape[0] == 0 and slot == 0:
             for part in prange(parts.size - 1):
-                _edge_gradients(parts[part], parts[part + 1], start, masks, grad_m, min(group, turns - turn),
-                                grad_edges, turn + group >= turns)
+                _edge_gradients(parts[part], parts[part + 1], start, masks, grad_m, min(group, updates - turn),
+                                grad_edges, turn + group >= updates)
 
 
 @inlined
@@ -270,7 +270,7 @@ def _backward_edges(
 
 @called
 def _edge_gradients(
-    begin: int, end: int, start: Array, masks: Array, grad_m: Array, turns: int, grad_edges: Array, fresh: bool,
+    begin: int, end: int, start: Array, masks: Array, grad_m: Array, updates: int, grad_edges: Array, fresh: bool,
 ) -> None:
     """Add up, over some updates, the gradients of the edges that arrive at some nodes."""
     width, zero = grad_m.shape[2], grad_m.dtype.type(0)
@@ -279,5 +279,5 @@ def _edge_gradients(
             if fresh:
                 for j in range(width):
                     grad_edges[e, j] = zero
-            for turn in range(turns):
+            for turn in range(updates):
                 add_where(masks[turn], e, grad_m[turn], i, grad_edges, e, width)
