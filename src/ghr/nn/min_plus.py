@@ -36,7 +36,7 @@ class MinPlusCell(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew."""
+        """Reset all parameters."""
         nn.init.ones_(self.mark)  # softplus(1) > 1: a marked node starts at zero and stays there
         with torch.no_grad():
             for mix in (self.mix_in, self.mix_out):
@@ -98,7 +98,7 @@ class EdgeLength(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew; lengths start at about the magnitude of the features."""
+        """Reset all parameters; lengths start at about the magnitude of the features."""
         nn.init.normal_(self.directions)
         nn.init.constant_(self.weight, math.log(math.expm1(2.5 / self.weight.numel())))
 

@@ -24,7 +24,7 @@ class MLP(nn.Sequential):
             raise ValueError(f"An MLP here has one or two layers; got layers={layers!r}.")
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew."""
+        """Reset all parameters."""
         for layer in self:
             if isinstance(layer, nn.Linear):
                 layer.reset_parameters()

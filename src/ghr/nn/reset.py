@@ -1,4 +1,4 @@
-"""Drawing parameters anew."""
+"""Resetting parameters."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from torch import nn
 
 
 def reset_children(module: nn.Module) -> None:
-    """Draw the parameters of all parts of a module anew; a part with ``reset_parameters`` does so for all inside it."""
+    """Reset the parameters of all parts of a module; a part with ``reset_parameters`` does so for all inside it."""
     for child in module.children():
         reset: Any = getattr(child, "reset_parameters", None)
         if reset is None:

@@ -29,7 +29,7 @@ class SwiGLU(nn.Module):
         self.down = nn.Linear(self.inner, channels, bias=False)
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew."""
+        """Reset all parameters."""
         self.gate_content.reset_parameters()
         self.down.reset_parameters()
 

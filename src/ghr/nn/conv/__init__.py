@@ -40,7 +40,7 @@ def make_conv(conv: ConvLike, channels: int, edge_dim: int | None) -> Conv:
 
     Args:
         conv: A name in :data:`CONVS`; a module ``(x, edge_index, edge_attr) -> x``, which is copied and, where it
-            has ``reset_parameters``, drawn anew; or a callable ``channels -> module``.
+            has ``reset_parameters``, reset; or a callable ``channels -> module``.
         channels: Width of the node states.
         edge_dim: Width of the encoded edge features, ``None`` without any.
     """

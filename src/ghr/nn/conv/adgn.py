@@ -40,7 +40,7 @@ class ADGN(Conv):
         return positive_weight_encoder(edge_dim)
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew."""
+        """Reset all parameters."""
         nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         nn.init.zeros_(self.bias)
         nn.init.xavier_uniform_(self.neighbour.weight)

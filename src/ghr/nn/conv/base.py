@@ -34,7 +34,7 @@ class Edges(NamedTuple):
 class Conv(nn.Module):
     r"""Message passing :math:`\mathrm{MP}_W(X, e)` in two parts, so that what never changes is computed once.
 
-    ``prepare`` turns edges and their features into :class:`Edges` once per forward pass; ``propagate`` runs at every
+    ``prepare`` updates edges and their features into :class:`Edges` once per forward pass; ``propagate`` runs at every
     inner step. ``forward`` is the two in a row.
 
     Args:
@@ -55,7 +55,7 @@ class Conv(nn.Module):
         return nn.Linear(edge_dim, channels), channels
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew."""
+        """Reset all parameters."""
         reset_children(self)
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
@@ -67,10 +67,10 @@ class Conv(nn.Module):
         raise NotImplementedError
 
     def iterate(
-        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, edges: Edges, turns: int
+        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, edges: Edges, updates: int
     ) -> tuple[Tensor, Edges]:
         r"""Update a state several times, :math:`x \gets x + \mathrm{MP}(\mathrm{norm}(x) + \mathrm{injection}, e)`."""
-        for _ in range(turns):
+        for _ in range(updates):
             change, edges = self.propagate(norm(state) + injection, edges)
             state = state + change
         return state, edges

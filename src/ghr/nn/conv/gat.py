@@ -33,7 +33,7 @@ class GAT(Conv):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew (Glorot weights, zero biases, as PyG does)."""
+        """Reset all parameters (Glorot weights, zero biases, as PyG does)."""
         for linear in (self.source, self.target, self.edge):
             if linear is not None:
                 nn.init.xavier_uniform_(linear.weight)

@@ -62,12 +62,12 @@ class GatedGCN(Conv):
         return self.norm(out).relu(), edges._replace(attr=self.edge_norm(raw).relu() + edges.initial)
 
     def iterate(
-        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, edges: Edges, turns: int
+        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, edges: Edges, updates: int
     ) -> tuple[Tensor, Edges]:
         """Update a state several times, in one fused operation where the kernels compute."""
         neighbours, attr, initial = edges.neighbours, edges.attr, edges.initial
         if neighbours is None:
-            return super().iterate(norm, state, injection, edges, turns)
+            return super().iterate(norm, state, injection, edges, updates)
         assert attr is not None
         assert initial is not None
         if attr.size(0) == initial.size(0) == 1:  # all other rows are yet to be made: let them lie as they are read
@@ -82,11 +82,11 @@ class GatedGCN(Conv):
             attr,
             initial,
             neighbours,
-            (torch.cat([each.weight for each in maps]), torch.cat([each.bias for each in maps])),
+            (torch.cat([part.weight for part in maps]), torch.cat([part.bias for part in maps])),
             (self.edge.weight, self.edge.bias),
             _weight_and_eps(self.norm),
             _weight_and_eps(self.edge_norm),
-            turns=turns,
+            updates=updates,
         )
         return state, edges._replace(attr=attr)
 

@@ -56,7 +56,7 @@ class GCN(Conv):
         return positive_weight_encoder(edge_dim)
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew (Glorot weights, zero bias, as PyG does)."""
+        """Reset all parameters (Glorot weights, zero bias, as PyG does)."""
         nn.init.xavier_uniform_(self.linear.weight)
         nn.init.zeros_(self.linear.bias)
 

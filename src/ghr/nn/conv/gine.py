@@ -37,7 +37,7 @@ class GINE(Conv):
         return MLP(channels, channels, channels)
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew."""
+        """Reset all parameters."""
         super().reset_parameters()
         nn.init.zeros_(self.epsilon)
 
@@ -66,11 +66,11 @@ class GINE(Conv):
         return self.update(total), edges
 
     def iterate(
-        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, edges: Edges, turns: int
+        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, edges: Edges, updates: int
     ) -> tuple[Tensor, Edges]:
         """Update a state several times, in one fused operation where the kernels compute."""
         if edges.neighbours is None:
-            return super().iterate(norm, state, injection, edges, turns)
+            return super().iterate(norm, state, injection, edges, updates)
         assert edges.attr is not None
         assert norm.eps is not None
         up, down = self.maps()
@@ -85,7 +85,7 @@ class GINE(Conv):
             (up.weight, up.bias),
             (down.weight, down.bias),
             gated=self.gated,
-            turns=turns,
+            updates=updates,
         )
         return state, edges
 

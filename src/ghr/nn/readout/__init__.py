@@ -7,6 +7,7 @@ from ghr.nn.readout.edge import EdgeReadout
 from ghr.nn.readout.graph import GraphReadout
 from ghr.nn.readout.node import NodeReadout
 from ghr.nn.readout.proportional import ProportionalReadout
+from ghr.nn.readout.scaled import ScaledReadout
 
 READOUTS: dict[str, type[Readout]] = {"node": NodeReadout, "graph": GraphReadout, "edge": EdgeReadout}
 
@@ -24,7 +25,7 @@ def make_readout(readout: str | Readout, channels: int, out_channels: int, edge_
         return _checked(readout, out_channels)
     kind, _, suffix = readout.partition("-")
     if kind not in READOUTS or suffix not in ("", "mlp"):
-        known = ", ".join(f"{each}, {each}-mlp" for each in READOUTS)
+        known = ", ".join(f"{name}, {name}-mlp" for name in READOUTS)
         raise ValueError(f"Unknown readout {readout!r}; known are {known}, or pass a readout object.")
     layers = 2 if suffix else 1
     if kind == "edge":
@@ -61,6 +62,7 @@ __all__ = [
     "ProportionalReadout",
     "Readout",
     "ReadoutInput",
+    "ScaledReadout",
     "make_readout",
     "readout_name",
 ]

@@ -42,7 +42,7 @@ class Readout(nn.Module):
         self.mlp = MLP(in_channels, hidden_channels, out_channels, layers)
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew."""
+        """Reset all parameters."""
         self.mlp.reset_parameters()
 
     def rows(self, given: ReadoutInput) -> Tensor:

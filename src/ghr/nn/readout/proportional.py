@@ -28,7 +28,7 @@ class ProportionalReadout(Readout):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the weights anew."""
+        """Reset the weights."""
         nn.init.uniform_(self.weight, 0.5 / self.weight.size(1), 1.5 / self.weight.size(1))
 
     def rows(self, given: ReadoutInput) -> Tensor:
