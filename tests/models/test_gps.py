@@ -109,7 +109,7 @@ def test_edges_that_are_all_alike_are_encoded_once_and_give_the_same():
 def test_graphs_of_a_batch_do_not_see_each_other():
     model = small(edge_dim=3)
     first, second, other = (hierarchy(seed=seed) for seed in (1, 2, 3))
-    together, changed = (model(Batch.from_data_list([first, each]))[:9] for each in (second, other))
+    together, changed = (model(Batch.from_data_list([first, beside]))[:9] for beside in (second, other))
     assert relative_error(changed, together) <= 1e-12
 
 
@@ -148,10 +148,10 @@ def test_rollout_is_the_one_prediction_and_repr_is_short():
     model, data = small(edge_dim=3), hierarchy()
     (prediction,) = model.rollout(data)
     assert torch.equal(prediction, model(data))
-    with pytest.raises(ValueError, match="GPS has no steps, but steps=7 was given"):
+    with pytest.raises(ValueError, match="GPS has no loops, but steps=7 was given"):
         model.rollout(data, steps=7)
     text = repr(GPS(2, 8, 1, layers=3))
-    assert text.startswith("GPS(layers=3, heads=4, dropout=0.3, conv=GINE(8, edge_dim=None)) with ")
+    assert text.startswith("GPS(in_channels=2, hidden_channels=8, out_channels=1, layers=3) with ")
     assert "\n" not in text
 
 

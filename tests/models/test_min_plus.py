@@ -269,7 +269,7 @@ def test_saved_and_loaded_it_is_the_same(tmp_path, readout):
     again = MinPlusGHR.from_pretrained(tmp_path).eval()
     assert torch.equal(model(data), again(data))
     assert again.config == model.config
-    assert "MinPlusGHR(in_channels=1" in repr(again)
+    assert "MinPlusGHR(hidden_channels=4" in repr(again)
 
 
 def test_what_does_not_fit_gets_a_sentence():

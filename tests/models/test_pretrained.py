@@ -1,12 +1,13 @@
 import json
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from cases import hierarchy, randomise
-from ghr import GHR, DeepGNN, EdgeReadout, NodeReadout
-from ghr.models.pretrained import CONFIG, WEIGHTS, load_pretrained
+from ghr import GHR, Coarsen, DeepGNN, EdgeReadout, Graclus, NodeReadout
+from ghr.models.pretrained import CONFIG, WEIGHTS, describe_value, load_pretrained
 from ghr.nn.readout import Readout
 
 
@@ -98,7 +99,7 @@ def test_random_initial_state_round_trip(tmp_path):
 def test_custom_conv_must_be_passed_again(tmp_path):
     model = GHR(2, 6, 1, conv=Half(), steps=2)
     model.save_pretrained(tmp_path)
-    with pytest.raises(ValueError, match="saved with a conv of its own; pass it: from_pretrained"):
+    with pytest.raises(ValueError, match=r"saved with a conv of its own, Half; pass it: from_pretrained\(..., conv="):
         GHR.from_pretrained(tmp_path)
     data = hierarchy(edge_dim=None)
     data.x = data.x.float()
@@ -109,7 +110,7 @@ def test_custom_conv_must_be_passed_again(tmp_path):
 def test_custom_readout_must_be_passed_again(tmp_path):
     model = GHR(2, 6, 1, readout=Negative(6, 6, 1, 1), steps=2)
     model.save_pretrained(tmp_path)
-    with pytest.raises(ValueError, match="saved with a readout of its own; pass it: from_pretrained"):
+    with pytest.raises(ValueError, match="saved with a readout of its own, Negative; pass it: from_pretrained"):
         GHR.from_pretrained(tmp_path)
     data = hierarchy(edge_dim=None)
     data.x = data.x.float()
@@ -124,9 +125,52 @@ def test_readout_object_of_the_library_needs_no_passing(tmp_path):
 
 def test_a_readout_that_its_shorthand_would_not_make_again_is_passed(tmp_path):
     GHR(2, 6, 1, edge_dim=3, readout=EdgeReadout(6, 1)).save_pretrained(tmp_path)
-    with pytest.raises(ValueError, match="saved with a readout of its own; pass it"):
+    with pytest.raises(ValueError, match="saved with a readout of its own, EdgeReadout; pass it"):
         GHR.from_pretrained(tmp_path)
     assert GHR.from_pretrained(tmp_path, readout=EdgeReadout(6, 1)).readout.edge_dim is None
+
+
+def test_a_partition_of_one_s_own_must_be_passed_again(tmp_path):
+    def halves(edge_index, num_nodes):
+        return torch.arange(num_nodes) // 2
+
+    coarsen = Coarsen(halves)
+    GHR(2, 6, 1, coarsen=coarsen).save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match="saved with a coarsen of its own, Coarsen; pass it"):
+        GHR.from_pretrained(tmp_path)
+    assert GHR.from_pretrained(tmp_path, coarsen=coarsen).transform is coarsen
+
+
+def test_the_coarsening_is_kept(tmp_path):
+    own = Coarsen(Graclus(rounds=2, mode="heavy_edge", seed=3), ("min", "mean"), levels=2)
+    for name, options in {"own": {"coarsen": own, "levels": 3}, "usual": {"levels": 3}, "grid": {}}.items():
+        if name == "grid":
+            options = {"coarsen": {"partition": "grid", "block": 3}}
+        model = GHR(2, 6, 1, edge_dim=3, **options)
+        model.save_pretrained(tmp_path / name)
+        again = GHR.from_pretrained(tmp_path / name)
+        assert repr(again.transform) == repr(model.transform)
+        assert again.config == model.config
+    assert repr(GHR.from_pretrained(tmp_path / "own").transform) == repr(own)
+    assert "GridBlocks" in repr(GHR.from_pretrained(tmp_path / "grid").transform)
+
+
+def test_numbers_of_numpy_are_kept(tmp_path):
+    model = GHR(np.int64(2), np.int64(6), np.int64(1), steps=np.int32(2), t_low=np.int64(3), levels=np.int64(3))
+    model.save_pretrained(tmp_path)
+    again = GHR.from_pretrained(tmp_path)
+    assert again.config == model.config
+    assert (again.steps, again.t_low, again.levels) == (2, 3, 3)
+
+
+def test_values_in_the_types_of_json(tmp_path):
+    given = {"a": (1, [2.5, None]), "b": {"c": True}, "d": tmp_path, "e": np.float32(0.5), "f": np.int8(3)}
+    plain = {"a": [1, [2.5, None]], "b": {"c": True}, "d": str(tmp_path), "e": 0.5, "f": 3}
+    assert describe_value(given) == plain
+    assert json.loads(json.dumps(describe_value(given))) == plain
+    assert describe_value(Half()) == {"own": "Half"}
+    assert describe_value(Half) == {"own": "Half"}
+    assert describe_value(lambda channels: Half(channels)) == {"own": "<lambda>"}
 
 
 def test_missing_folder(tmp_path):
@@ -204,7 +248,7 @@ def test_weights_of_another_structure(saved):
 
 
 def test_wrong_class(saved):
-    with pytest.raises(ValueError, match=r"holds a GHR, not a DeepGNN; load it with GHR\.from_pretrained"):
+    with pytest.raises(ValueError, match=r"holds a GHR, not a DeepGNN; ghr\.load\(.*\) loads any"):
         load_pretrained(DeepGNN, saved, {})
     content = json.loads((saved / CONFIG).read_text())
     (saved / CONFIG).write_text(json.dumps({**content, "model": "DeepGNN"}))

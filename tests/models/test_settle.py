@@ -42,7 +42,7 @@ def test_bad_rules_are_refused():
         check_steps("automatic")
     with pytest.raises(ValueError, match="steps must be a whole number"):
         check_steps(0)
-    with pytest.raises(ValueError, match="tolerance must be a number of at least 0; got -1"):
+    with pytest.raises(ValueError, match="tolerance must be a finite number of at least 0; got -1"):
         Settled(tolerance=-1)
     with pytest.raises(ValueError, match="limit must be a whole number"):
         Settled(limit=0)

@@ -1,6 +1,8 @@
-"""Whole models: GHR, its extensions, and what it is compared with."""
+"""Whole models: GHR, its extensions, and what it is compared with. :data:`MODELS` has them by name."""
 
+from ghr.models.base import GraphModel
 from ghr.models.deep import DeepGNN
+from ghr.models.entry import Entry
 from ghr.models.ghr import GHR
 from ghr.models.gps import GPS
 from ghr.models.min_plus import MinPlusGHR
@@ -8,4 +10,50 @@ from ghr.models.recurrence import Recurrence
 from ghr.models.settle import Settled
 from ghr.models.state import Encoded, State
 
-__all__ = ["GHR", "GPS", "DeepGNN", "Encoded", "MinPlusGHR", "Recurrence", "Settled", "State"]
+_GHR = "Carotti et al., 2026"
+_ABLATION = f"{_GHR}, ablations"
+
+MODELS: dict[str, Entry] = {
+    "ghr": Entry(GHR, {}, "GHR as the benchmark's recipe has it", _GHR),
+    "ghr-gine": Entry(GHR, {"conv": "gine"}, "GHR with GINE", _GHR),
+    "ghr-gated-gine": Entry(GHR, {"conv": "gated_gine"}, "GHR with gated GINE", _GHR),
+    "ghr-gcn": Entry(GHR, {"conv": "gcn"}, "GHR with GCN", _ABLATION),
+    "ghr-gated-gcn": Entry(GHR, {"conv": "gated_gcn"}, "GHR with GatedGCN", _GHR),
+    "ghr-gat": Entry(GHR, {"conv": "gat"}, "GHR with GAT", _ABLATION),
+    "ghr-adgn": Entry(GHR, {"conv": "adgn"}, "GHR with A-DGN", _ABLATION),
+    "recurrent-gine": Entry(
+        GHR, {"conv": "gine", "levels": 1, "steps": 1, "t_low": 20}, "one GINE layer, 20 times, no hierarchy", _ABLATION
+    ),
+    "recurrent-gated-gine": Entry(
+        GHR,
+        {"conv": "gated_gine", "levels": 1, "steps": 1, "t_low": 20},
+        "one gated GINE layer, 20 times, no hierarchy",
+        _ABLATION,
+    ),
+    "recurrent-gr-gine": Entry(
+        GHR, {"conv": "gine", "levels": 1, "steps": 4, "t_low": 20}, "the same in 4 global steps", _ABLATION
+    ),
+    "recurrent-gr-gated-gine": Entry(
+        GHR, {"conv": "gated_gine", "levels": 1, "steps": 4, "t_low": 20}, "the same in 4 global steps", _ABLATION
+    ),
+    "deep-gine": Entry(DeepGNN, {"conv": "gine"}, "a stack of distinct GINE layers", _ABLATION),
+    "deep-gated-gine": Entry(DeepGNN, {"conv": "gated_gine"}, "a stack of distinct gated GINE layers", _ABLATION),
+    "deep-gr-gine": Entry(DeepGNN, {"conv": "gine", "steps": 4}, "the stack in 4 global steps", _ABLATION),
+    "deep-gr-gated-gine": Entry(DeepGNN, {"conv": "gated_gine", "steps": 4}, "the stack in 4 global steps", _ABLATION),
+    "gps": Entry(GPS, {}, "message passing beside attention", "Rampášek et al., NeurIPS 2022"),
+    "min-plus": Entry(MinPlusGHR, {}, "GHR with minima in place of sums, for shortest paths", "not in the paper"),
+}
+
+__all__ = [
+    "GHR",
+    "GPS",
+    "MODELS",
+    "DeepGNN",
+    "Encoded",
+    "Entry",
+    "GraphModel",
+    "MinPlusGHR",
+    "Recurrence",
+    "Settled",
+    "State",
+]

@@ -3,9 +3,10 @@
 from torch import Tensor, nn
 
 from ghr.hierarchy.data import Level, at_hand
-from ghr.models.inputs import check_dtype, check_positive
+from ghr.models.inputs import dtype_of
 from ghr.models.state import INITIAL_STATES
 from ghr.nn.conv import Conv, ConvLike, Edges, edge_encoder, make_conv
+from ghr.nn.encoder import CodeEncoder, Width, check_features, check_width, count_columns
 
 
 class EdgeEncoder(nn.Module):
@@ -13,31 +14,34 @@ class EdgeEncoder(nn.Module):
 
     Args:
         conv: The message passing.
-        edge_dim: Width of the raw features; ``None`` without any.
+        edge_dim: Width of the raw features, or the sizes of columns of codes; ``None`` without any.
         channels: Width of the states.
     """
 
-    def __init__(self, conv: ConvLike, edge_dim: int | None, channels: int) -> None:
+    def __init__(self, conv: ConvLike, edge_dim: Width | None, channels: int) -> None:
         super().__init__()
-        self.edge_dim = edge_dim
+        self.edge_dim = None if edge_dim is None else check_width("edge_dim", edge_dim)
         self.out_channels: int | None = None
-        if edge_dim is not None:
-            check_positive("edge_dim", edge_dim)
-            self.map, self.out_channels = edge_encoder(conv, edge_dim, channels)
+        if isinstance(self.edge_dim, int):
+            self.map, self.out_channels = edge_encoder(conv, self.edge_dim, channels)
+        elif self.edge_dim is not None:
+            after, self.out_channels = edge_encoder(conv, channels, channels)
+            self.map = nn.Sequential(CodeEncoder(self.edge_dim, channels), after)
 
     def forward(self, level: Level, name: str) -> Tensor | None:
         """Encode the edges of a level, one row if they are all alike; `name` says which level in an error."""
         if self.edge_dim is None:
             return None
-        width = None if level.edge_attr is None else level.edge_attr.size(1)
-        if width != self.edge_dim:
+        value, wanted = level.edge_attr, count_columns(self.edge_dim)
+        if value is None or value.size(1) != wanted:
+            found = "no edge features" if value is None else f"{value.size(1)} edge features"
             raise ValueError(
-                f"{name} has {'no edge features' if width is None else f'{width} edge features'}, but the model was "
-                f"built for {self.edge_dim}; set edge_dim (and coarse_edge_dim) to match the data."
+                f"{name} has {found}, but the model was built for {wanted}; set edge_dim (and coarse_edge_dim) to "
+                "match the data."
             )
-        assert level.edge_attr is not None
-        check_dtype(f"edge_attr of {name[0].lower()}{name[1:]}", level.edge_attr, self)
-        rows = level.edge_attr[:1] if all_alike(level.edge_attr) else level.edge_attr
+        where = f"edge_attr of {name[0].lower()}{name[1:]}"
+        value = check_features(where, value, self.edge_dim, dtype_of(self), look=at_hand(value))
+        rows = value[:1] if all_alike(value) else value
         return self.map(rows)  # type: ignore[no-any-return]
 
 
@@ -64,17 +68,17 @@ class LevelCell(nn.Module):
     Args:
         channels: Width :math:`d` of the state.
         conv: Message passing.
-        edge_dim: Width of the raw edge features; ``None`` without any.
+        edge_dim: Width of the raw edge features, or the sizes of columns of codes; ``None`` without any.
         initial_state: ``"learned"`` or ``"random"``.
     """
 
-    def __init__(self, channels: int, conv: ConvLike, edge_dim: int | None, initial_state: str) -> None:
+    def __init__(self, channels: int, conv: ConvLike, edge_dim: Width | None, initial_state: str) -> None:
         super().__init__()
         self.edge_encoder = EdgeEncoder(conv, edge_dim, channels)
         self.norm = nn.RMSNorm(channels, eps=1e-6)
         self.conv = make_conv(conv, channels, self.edge_encoder.out_channels)
         self.initial = INITIAL_STATES[initial_state](channels)
 
-    def forward(self, state: Tensor, injection: Tensor, edges: Edges, turns: int = 1) -> tuple[Tensor, Edges]:
-        """Return the state after `turns` updates and the edges for the next one."""
-        return self.conv.iterate(self.norm, state, injection, edges, turns)
+    def forward(self, state: Tensor, injection: Tensor, edges: Edges, updates: int = 1) -> tuple[Tensor, Edges]:
+        """Return the state after `updates` updates and the edges for the next one."""
+        return self.conv.iterate(self.norm, state, injection, edges, updates)

@@ -5,16 +5,18 @@ from typing import cast
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from ghr.hierarchy.data import levels_of, num_graphs_of
+from ghr.checks import check_whole
+from ghr.hierarchy.data import levels_of
+from ghr.models.base import GraphModel
 from ghr.models.cell import EdgeEncoder, prepare_edges
-from ghr.models.inputs import check_input, check_positive
+from ghr.models.inputs import check_input
 from ghr.models.state import LearnedState
 from ghr.nn.conv import Conv, ConvLike, make_conv
-from ghr.nn.readout import Readout, ReadoutInput, make_readout
-from ghr.nn.reset import reset_children
+from ghr.nn.encoder import Width, check_width, make_encoder
+from ghr.nn.readout import Readout, make_readout, readout_name
 
 
-class DeepGNN(nn.Module):
+class DeepGNN(GraphModel):
     r"""A stack of distinct message passing layers on the graph alone, the baseline that GHR is compared with.
 
     .. math::
@@ -29,7 +31,7 @@ class DeepGNN(nn.Module):
     shares one layer among all its iterations is :class:`~ghr.GHR` with ``levels=1``.
 
     Args:
-        in_channels: Width of the node features.
+        in_channels: Width of the node features, or the sizes of columns of codes, as in :class:`~ghr.GHR`; so edge_dim.
         hidden_channels: Width :math:`d` of the states.
         out_channels: Width of a prediction.
         layers: Number of layers :math:`L`.
@@ -45,52 +47,60 @@ class DeepGNN(nn.Module):
 
     def __init__(
         self,
-        in_channels: int,
+        in_channels: Width,
         hidden_channels: int,
         out_channels: int,
         *,
         layers: int = 10,
         conv: ConvLike = "gine",
-        edge_dim: int | None = None,
+        edge_dim: Width | None = None,
         readout: str | Readout = "node",
         steps: int | None = None,
     ) -> None:
         super().__init__()
-        sizes = {"in_channels": in_channels, "hidden_channels": hidden_channels, "out_channels": out_channels}
-        for name, value in {**sizes, "layers": layers}.items():
-            check_positive(name, value)
-        if steps is not None:
-            check_positive("steps", steps)
-        self.in_channels = in_channels
-        self.steps = steps
-        self.node_encoder = nn.Linear(in_channels, hidden_channels)
+        self.in_channels = check_width("in_channels", in_channels)
+        hidden_channels = check_whole("hidden_channels", hidden_channels)
+        out_channels = check_whole("out_channels", out_channels)
+        layers = check_whole("layers", layers)
+        self.steps = None if steps is None else check_whole("steps", steps)
+        self.node_encoder = make_encoder(self.in_channels, hidden_channels)
         self.edge_encoder = EdgeEncoder(conv, edge_dim, hidden_channels)
         width = self.edge_encoder.out_channels
         self.initial = LearnedState(hidden_channels)
         self.convs = nn.ModuleList(make_conv(conv, hidden_channels, width) for _ in range(layers))
         self.norms = nn.ModuleList(nn.RMSNorm(hidden_channels, eps=1e-6) for _ in range(layers))
         self.readout = make_readout(readout, hidden_channels, out_channels, width)
+        self.remember(
+            in_channels=self.in_channels,
+            hidden_channels=hidden_channels,
+            out_channels=out_channels,
+            layers=layers,
+            conv=conv,
+            edge_dim=self.edge_encoder.edge_dim,
+            readout=readout_name(self.readout, width) or self.readout,
+            steps=self.steps,
+        )
 
-    def reset_parameters(self) -> None:
-        """Draw all parameters anew."""
-        reset_children(self)
+    @property
+    def loops(self) -> tuple[str, ...]:
+        """``steps`` for a recurrent stack; a feed-forward one has none."""
+        return () if self.steps is None else ("steps",)
 
-    def forward(self, data: Data, *, steps: int | None = None) -> Tensor:
+    def forward(self, data: Data, *, steps: int | None = None) -> Tensor:  # type: ignore[override]
         """Return the prediction after the last step; `steps` is for a recurrent stack, if not its own number."""
         return self._run(data, steps, only_last=True)[-1]
 
-    def rollout(self, data: Data, steps: int | None = None) -> list[Tensor]:
+    def rollout(self, data: Data, steps: int | None = None) -> list[Tensor]:  # type: ignore[override]
         """Return the predictions after every step, the first step first; a feed-forward stack has one."""
         return self._run(data, steps, only_last=False)
 
     def _run(self, data: Data, steps: int | None, *, only_last: bool) -> list[Tensor]:
         if steps is not None:
-            check_positive("steps", steps)
-            if self.steps is None:
-                raise ValueError(f"A feed-forward stack has no steps, but steps={steps} was given; leave it out.")
-        check_input(data, self.in_channels, self)
+            self.check_loops({"steps": steps})
+            steps = check_whole("steps", steps)
+        given = check_input(data, self.in_channels, self)
         level = levels_of(data)[0]
-        x, edge_attr = self.node_encoder(data.x), self.edge_encoder(level, "The graph")
+        x, edge_attr = self.node_encoder(given), self.edge_encoder(level, "The graph")
         convs = [cast(Conv, layer) for layer in self.convs]
         prepared = [prepare_edges(conv, level, edge_attr) for conv in convs]
         state, predictions = self.initial(x, level.num_nodes), []
@@ -100,11 +110,5 @@ class DeepGNN(nn.Module):
             for conv, norm, own in zip(convs, self.norms, prepared, strict=True):
                 state, edges = conv.iterate(cast(nn.RMSNorm, norm), state, x, edges if own.updated else own, 1)
             if step == count or not only_last:
-                given = ReadoutInput(state, level.batch, num_graphs_of(data), level.edge_index, edge_attr)
-                predictions.append(self.readout(given))
+                predictions.append(self.read(data, state, edge_attr))
         return predictions
-
-    def __repr__(self) -> str:
-        count = sum(parameter.numel() for parameter in self.parameters())
-        steps = "" if self.steps is None else f", steps={self.steps}"
-        return f"DeepGNN(layers={len(self.convs)}, conv={self.convs[0]!r}{steps}) with {count:,} parameters"

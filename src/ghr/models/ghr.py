@@ -1,19 +1,21 @@
 """Graph Hierarchical Recurrence."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
+from ghr.checks import check_choice, check_flag, check_whole
+from ghr.hierarchy import Coarsen
 from ghr.hierarchy.data import num_graphs_of
 from ghr.models.cell import LevelCell, prepare_edges
-from ghr.models.inputs import check_input, check_positive
-from ghr.models.pretrained import load_pretrained
+from ghr.models.coarsening import COARSENING, choose_coarsen, coarse_width, make_transform
+from ghr.models.inputs import Widths, check_input
 from ghr.models.recurrence import Recurrence
 from ghr.models.state import INITIAL_STATES, Encoded, State
 from ghr.nn.conv import ConvLike, Edges
+from ghr.nn.encoder import Width, check_width, make_encoder
 from ghr.nn.readout import Readout, make_readout, readout_name
 from ghr.ops import Pool, add_unpooled, check_pool, kernels_for, pool_normalised, sort_members, unpool
 
@@ -34,15 +36,17 @@ class GHR(Recurrence[Encoded]):
     below and the projected unpooled state from above.
 
     Args:
-        in_channels: Width of the node features.
+        in_channels: Width of the node features, which get a linear map; or, for integer codes, the number of codes of
+            every column, each of which gets an embedding.
         hidden_channels: Width :math:`d` of all states.
         out_channels: Width of a prediction.
         conv: Message passing: ``"gine"``, ``"gated_gine"``, ``"gcn"``, ``"gated_gcn"``, ``"gat"``, ``"adgn"``; or a
-            module ``(x, edge_index, edge_attr) -> x``, of which every level gets a copy with parameters drawn anew; or
+            module ``(x, edge_index, edge_attr) -> x``, of which every level gets a copy with parameters reset; or
             ``channels -> module``, whose modules stay as they are.
-        edge_dim: Width of the edge features of the graph; ``None`` if there are none or they shall not be used.
+        edge_dim: Width of the edge features of the graph, or the number of codes of every column; ``None`` if there
+            are none or they shall not be used. An ``edge_weight`` is one more feature.
         coarse_edge_dim: Width of the edge features of coarse levels; ``None`` for the same as ``edge_dim``, ``0`` for
-            none.
+            none. Codes become the shares of each code among the edges merged, as many columns as there are codes.
         levels: Number of levels :math:`K`, the graph included; ``1`` is a flat recurrence.
         share_coarse: Give all coarse levels the same weights, and all levels the same projection :math:`W''`. The
             model then takes graphs with any number of levels from two up.
@@ -56,6 +60,8 @@ class GHR(Recurrence[Encoded]):
             from one) to what its message passing reads.
         initial_state: ``"learned"`` vectors, one per level, or ``"random"`` ones for every node and forward pass.
         checkpoint: Keep only the states between global steps for the backward pass and compute the rest again.
+        coarsen: How :attr:`transform` makes the coarse levels; by default by three rounds of Graclus. Graphs that are
+            coarsened already may come from any other.
 
     Shapes:
         - **input:** a (batch of) :class:`~ghr.HierarchicalData` with ``x`` of shape :math:`(N, \text{in\_channels})`
@@ -72,12 +78,12 @@ class GHR(Recurrence[Encoded]):
 
     def __init__(
         self,
-        in_channels: int,
+        in_channels: Width,
         hidden_channels: int,
         out_channels: int,
         *,
         conv: ConvLike = "gated_gine",
-        edge_dim: int | None = None,
+        edge_dim: Width | None = None,
         coarse_edge_dim: int | None = None,
         levels: int = 2,
         share_coarse: bool = False,
@@ -89,26 +95,33 @@ class GHR(Recurrence[Encoded]):
         time_informed: bool = False,
         initial_state: Literal["learned", "random"] = "learned",
         checkpoint: bool = False,
+        coarsen: Coarsen | Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(
             levels=levels, share_coarse=share_coarse, steps=steps, t_high=t_high, t_low=t_low, checkpoint=checkpoint
         )
-        sizes = {"in_channels": in_channels, "hidden_channels": hidden_channels, "out_channels": out_channels}
-        for name, value in sizes.items():
-            check_positive(name, value)
+        self.in_channels = check_width("in_channels", in_channels)
+        hidden_channels = check_whole("hidden_channels", hidden_channels)
+        out_channels = check_whole("out_channels", out_channels)
+        edge_dim = None if edge_dim is None else check_width("edge_dim", edge_dim)
         check_pool(pool)
-        if initial_state not in INITIAL_STATES:
-            known = ", ".join(INITIAL_STATES)
-            raise ValueError(f"Unknown initial_state {initial_state!r}; known are {known}.")
+        check_choice("initial_state", initial_state, INITIAL_STATES)
+        check_flag("time_informed", time_informed)
         if share_coarse and levels < 2:
             raise ValueError("share_coarse needs a coarse level; got levels=1.")
-        self.in_channels = in_channels
         self.pool: Pool = pool
 
-        if coarse_edge_dim not in (None, 0):
-            check_positive("coarse_edge_dim", coarse_edge_dim)
-        coarse_dim = edge_dim if coarse_edge_dim is None else coarse_edge_dim or None
-        self.node_encoder = nn.Linear(in_channels, hidden_channels)
+        if coarse_edge_dim is not None:
+            coarse_edge_dim = check_whole("coarse_edge_dim", coarse_edge_dim, 0)
+        same = sum(edge_dim) if isinstance(edge_dim, Sequence) else edge_dim
+        coarse_dim = same if coarse_edge_dim is None else coarse_edge_dim or None
+        self._transform = make_transform(coarsen, self.levels, edge_dim, coarse_dim)
+        if self._transform is not None and not share_coarse and self._transform.levels != self.levels - 1:
+            raise ValueError(
+                f"coarsen makes {self._transform.levels} coarse levels, but with levels={self.levels} the model has "
+                f"{self.levels - 1}; make both the same."
+            )
+        self.node_encoder = make_encoder(self.in_channels, hidden_channels)
         kept = min(levels, 2) if share_coarse else levels
         self.cells = nn.ModuleList(
             LevelCell(hidden_channels, conv, edge_dim if k == 0 else coarse_dim, initial_state) for k in range(kept)
@@ -117,22 +130,54 @@ class GHR(Recurrence[Encoded]):
         self.time = nn.Linear(2, hidden_channels, bias=False) if time_informed else None
         edge_width = self._cell(0).edge_encoder.out_channels
         self.readout = make_readout(readout, hidden_channels, out_channels, edge_width)
-        self.config: dict[str, Any] = {
-            **sizes,
-            "conv": conv if isinstance(conv, str) else None,
-            "edge_dim": edge_dim,
-            "coarse_edge_dim": coarse_edge_dim,
-            "levels": levels,
-            "share_coarse": share_coarse,
-            "pool": pool,
-            "steps": steps,
-            "t_high": self.t_high if isinstance(self.t_high, int) else list(self.t_high),
-            "t_low": t_low,
-            "readout": readout_name(self.readout, edge_width),
-            "time_informed": time_informed,
-            "initial_state": initial_state,
-            "checkpoint": checkpoint,
-        }
+        self.remember(
+            in_channels=self.in_channels,
+            hidden_channels=hidden_channels,
+            out_channels=out_channels,
+            conv=conv,
+            edge_dim=edge_dim,
+            coarse_edge_dim=coarse_edge_dim,
+            levels=self.levels,
+            share_coarse=share_coarse,
+            pool=pool,
+            steps=self.steps,
+            t_high=self.t_high,
+            t_low=self.t_low,
+            readout=readout_name(self.readout, edge_width) or self.readout,
+            time_informed=time_informed,
+            initial_state=initial_state,
+            checkpoint=checkpoint,
+            coarsen=None if self._transform is None else self._transform.config or self._transform,
+        )
+
+    @property
+    def transform(self) -> Coarsen | None:
+        """What puts the coarse levels on a graph; ``None`` for a flat model."""
+        return self._transform
+
+    @classmethod
+    def option_names(cls) -> tuple[str, ...]:
+        """Return the names of the options that :meth:`for_data` takes, those of the coarsening among them."""
+        return (*super().option_names(), *COARSENING)
+
+    @classmethod
+    def suggested_names(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return which options a benchmark may suggest for a model with these options."""
+        names = ("hidden_channels", "conv", "steps", "t_low", "readout", "time_informed")
+        if options.get("levels") == 1:
+            return names
+        chosen = "partition" in options or options.get("coarsen") is not None
+        return (*names, "t_high", "pool", *(() if chosen else COARSENING))
+
+    @classmethod
+    def _arguments(cls, widths: Widths, options: Mapping[str, Any], example: Any) -> dict[str, Any]:
+        chosen, others = choose_coarsen(options, widths, default_levels=2)
+        arguments = super()._arguments(widths, others, example)
+        if chosen is not None:
+            arguments["coarsen"] = chosen
+            if "edge_dim" not in options or options["edge_dim"] is not None:
+                arguments.setdefault("coarse_edge_dim", coarse_width(chosen, example))
+        return arguments
 
     def initial_state(self, data: Data | Encoded) -> State:
         """Return the state before the first step."""
@@ -143,11 +188,11 @@ class GHR(Recurrence[Encoded]):
         """Encode node and edge features, once per forward pass; what is encoded already is returned as it is."""
         if isinstance(data, Encoded):
             return data
-        check_input(data, self.in_channels, self)
+        given = check_input(data, self.in_channels, self)
         levels = self._levels(data)
         edge_attr = [self._cell(k).edge_encoder(level, f"Level {k}") for k, level in enumerate(levels)]
         edges = tuple(prepare_edges(self._cell(k).conv, level, edge_attr[k]) for k, level in enumerate(levels))
-        x = self.node_encoder(data.x)
+        x = self.node_encoder(given)
         sort = kernels_for(x)
         members = tuple(
             sort_members(level.assignment, level.num_nodes) if sort and level.assignment is not None else None
@@ -155,58 +200,45 @@ class GHR(Recurrence[Encoded]):
         )
         return Encoded(levels, x, edges, members, edge_attr[0], num_graphs_of(data))
 
-    @classmethod
-    def from_pretrained(
-        cls, name_or_path: str | Path, *, conv: ConvLike | None = None, readout: Readout | None = None
-    ) -> "GHR":
-        """Load a model that :meth:`save_pretrained` wrote.
-
-        Args:
-            name_or_path: The folder, or the name of a model that comes with the package.
-            conv: The message passing, for a model that was built with a module of one's own.
-            readout: Likewise the readout.
-        """
-        own = {name: value for name, value in {"conv": conv, "readout": readout}.items() if value is not None}
-        return load_pretrained(cls, name_or_path, own)
-
     def _cell(self, k: int) -> Any:
         return self.cells[min(k, len(self.cells) - 1)]
 
-    def _advance(self, encoded: Encoded, state: State, counts: tuple[int, ...]) -> State:
+    def _advance(self, encoded: Encoded, state: State, updates: tuple[int, ...]) -> State:
         """One global step, Algorithm 2."""
         states, edges = list(state.levels), list(encoded.edges)
-        self._loop(len(states) - 1, states, edges, encoded, counts, 1)
+        self._loop(len(states) - 1, states, edges, encoded, updates, 1)
         return State(tuple(states))
 
     def _loop(
-        self, k: int, states: list[Tensor], edges: list[Edges], encoded: Encoded, counts: tuple[int, ...], above: int
+        self, k: int, states: list[Tensor], edges: list[Edges], encoded: Encoded, updates: tuple[int, ...], above: int
     ) -> None:
         """Update level `k` as often as it is its turn, and after each update run the loop of the level below."""
-        fixed = self._fixed_injection(k, states, encoded)
-        if k == 0 and self.time is None:
-            states[0], edges[0] = self._cell(0)(states[0], fixed, edges[0], counts[0])
-            return
-        for turn in range(1, counts[k] + 1):
-            changing = self._changing_injection(k, states, encoded, above, turn)
-            injection = changing if fixed is None else fixed + changing
-            states[k], edges[k] = self._cell(k)(states[k], injection, edges[k])
-            if k > 0:
-                self._loop(k - 1, states, edges, encoded, counts, turn)
-
-    def _fixed_injection(self, k: int, states: list[Tensor], encoded: Encoded) -> Tensor | None:
-        """Return what does not change while level `k` loops: the input at the finest, and the state from above."""
-        if k + 1 == len(states):
-            return encoded.x if k == 0 else None
-        assignment, members = encoded.levels[k + 1].assignment, encoded.members[k + 1]
-        assert assignment is not None
-        projected = self.down[min(k, len(self.down) - 1)](states[k + 1])  # on clusters: fewer rows than on members
-        return add_unpooled(encoded.x, projected, assignment, members) if k == 0 else unpool(projected, assignment)
-
-    def _changing_injection(self, k: int, states: list[Tensor], encoded: Encoded, above: int, turn: int) -> Tensor:
-        """Return what is new at every turn of level `k`: the state from below or, at the finest, the time."""
         if k == 0:
-            assert self.time is not None
-            return self.time(encoded.x.new_tensor([above, turn]))  # type: ignore[no-any-return]
-        level, norm = encoded.levels[k], self._cell(k - 1).norm
-        assert level.assignment is not None
-        return pool_normalised(states[k - 1], norm, level.assignment, level.num_nodes, self.pool, encoded.members[k])
+            self._loop_finest(states, edges, encoded, updates[0], above)
+            return
+        level, members, norm = encoded.levels[k], encoded.members[k], self._cell(k - 1).norm
+        fixed = None if k + 1 == len(states) else unpool(self._project(k, states), encoded.levels[k + 1].clusters)
+        for turn in range(1, updates[k] + 1):
+            injection = pool_normalised(states[k - 1], norm, level.clusters, level.num_nodes, self.pool, members)
+            injection = injection if fixed is None else fixed + injection
+            states[k], edges[k] = self._cell(k)(states[k], injection, edges[k])
+            self._loop(k - 1, states, edges, encoded, updates, turn)
+
+    def _loop_finest(
+        self, states: list[Tensor], edges: list[Edges], encoded: Encoded, updates: int, above: int
+    ) -> None:
+        """Update the graph itself; the input and the state from above stay the same all the while."""
+        fixed = encoded.x
+        if len(states) > 1:
+            clusters, members = encoded.levels[1].clusters, encoded.members[1]
+            fixed = add_unpooled(fixed, self._project(0, states), clusters, members)
+        if self.time is None:
+            states[0], edges[0] = self._cell(0)(states[0], fixed, edges[0], updates)
+            return
+        for turn in range(1, updates + 1):
+            injection = fixed + self.time(fixed.new_tensor([above, turn]))
+            states[0], edges[0] = self._cell(0)(states[0], injection, edges[0])
+
+    def _project(self, k: int, states: list[Tensor]) -> Tensor:
+        """Return what level `k` reads from above, before it is unpooled: clusters are fewer than their members."""
+        return self.down[min(k, len(self.down) - 1)](states[k + 1])  # type: ignore[no-any-return]

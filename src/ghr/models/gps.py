@@ -2,19 +2,24 @@
 
 from typing import Any, cast
 
+import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.nn import GPSConv
 
-from ghr.hierarchy.data import levels_of, num_graphs_of
+from ghr.checks import check_number, check_whole
+from ghr.hierarchy.data import at_hand, levels_of, num_graphs_of
+from ghr.memory import check_memory
+from ghr.models.base import GraphModel
 from ghr.models.cell import EdgeEncoder
-from ghr.models.inputs import check_input, check_positive
+from ghr.models.inputs import check_input
 from ghr.nn.conv import ConvLike, make_conv
-from ghr.nn.readout import Readout, ReadoutInput, make_readout
+from ghr.nn.encoder import Width, check_width, make_encoder
+from ghr.nn.readout import Readout, make_readout, readout_name
 from ghr.nn.reset import reset_children
 
 
-class GPS(nn.Module):
+class GPS(GraphModel):
     r"""A stack of GPS layers: message passing and multi-head attention over all nodes of a graph, side by side.
 
     .. math::
@@ -31,13 +36,13 @@ class GPS(nn.Module):
     it costs memory in the square of the size of a graph.
 
     Args:
-        in_channels: Width of the node features.
+        in_channels: Width of the node features, or the sizes of columns of codes, as in :class:`~ghr.GHR`; so edge_dim.
         hidden_channels: Width :math:`d` of the states; a multiple of ``heads``.
         out_channels: Width of a prediction.
         layers: Number of layers :math:`L`.
         heads: Heads of the attention.
         dropout: Probability of dropping an entry after message passing, attention and inside the MLP, in ``[0, 1)``.
-        conv: Message passing, as in :class:`~ghr.GHR`; edge states, as ``"gated_gcn"`` has, start anew in every layer.
+        conv: Message passing, as in :class:`~ghr.GHR`; edge states, as ``"gated_gcn"`` has, start again in every layer.
         edge_dim: Width of the edge features; ``None`` if there are none or they shall not be used.
         readout: As in :class:`~ghr.GHR`.
 
@@ -48,7 +53,7 @@ class GPS(nn.Module):
 
     def __init__(
         self,
-        in_channels: int,
+        in_channels: Width,
         hidden_channels: int,
         out_channels: int,
         *,
@@ -56,61 +61,73 @@ class GPS(nn.Module):
         heads: int = 4,
         dropout: float = 0.3,
         conv: ConvLike = "gine",
-        edge_dim: int | None = None,
+        edge_dim: Width | None = None,
         readout: str | Readout = "node",
     ) -> None:
         super().__init__()
-        sizes = {"in_channels": in_channels, "hidden_channels": hidden_channels, "out_channels": out_channels}
-        for name, value in {**sizes, "layers": layers, "heads": heads}.items():
-            check_positive(name, value)
+        self.in_channels = check_width("in_channels", in_channels)
+        hidden_channels = check_whole("hidden_channels", hidden_channels)
+        out_channels = check_whole("out_channels", out_channels)
+        layers, heads = check_whole("layers", layers), check_whole("heads", heads)
+        dropout = check_number("dropout", dropout, least=0)
         if hidden_channels % heads:
             raise ValueError(f"hidden_channels must be a multiple of heads={heads}; got {hidden_channels}.")
-        if not 0 <= dropout < 1:
+        if dropout >= 1:
             raise ValueError(f"dropout must lie in [0, 1); got {dropout!r}.")
-        self.in_channels = in_channels
-        self.node_encoder = nn.Linear(in_channels, hidden_channels)
+        self.node_encoder = make_encoder(self.in_channels, hidden_channels)
         self.edge_encoder = EdgeEncoder(conv, edge_dim, hidden_channels)
         width = self.edge_encoder.out_channels
         convs = [make_conv(conv, hidden_channels, width) for _ in range(layers)]
         self.one_row_for_all_edges = convs[0].one_row_for_all_edges
         self.layers = nn.ModuleList(
-            GPSConv(hidden_channels, cast(Any, each), heads=heads, dropout=dropout) for each in convs
+            GPSConv(hidden_channels, cast(Any, layer), heads=heads, dropout=dropout) for layer in convs
         )
         self.norms = nn.ModuleList(nn.RMSNorm(hidden_channels, eps=1e-6) for _ in range(layers))
         self.readout = make_readout(readout, hidden_channels, out_channels, width)
+        self.remember(
+            in_channels=self.in_channels,
+            hidden_channels=hidden_channels,
+            out_channels=out_channels,
+            layers=layers,
+            heads=heads,
+            dropout=dropout,
+            conv=conv,
+            edge_dim=self.edge_encoder.edge_dim,
+            readout=readout_name(self.readout, width) or self.readout,
+        )
 
     def reset_parameters(self) -> None:
-        """Draw all parameters anew."""
+        """Reset all parameters."""
         reset_children(self)
         for layer in self.layers:
             attention = cast(GPSConv, layer).attn
             attention.out_proj.reset_parameters()  # the attention's own way of starting leaves this weight as it is
             attention._reset_parameters()
 
-    def forward(self, data: Data) -> Tensor:
-        """Return the prediction."""
-        check_input(data, self.in_channels, self)
+    def rollout(self, data: Data, **loops: Any) -> list[Tensor]:
+        """Return the one prediction, in the form in which a recurrent model returns several."""
+        self.check_loops(loops)
+        x = check_input(data, self.in_channels, self)
         level = levels_of(data)[0]
         edge_attr = self.edge_encoder(level, "The graph")
         rows = edge_attr
         if edge_attr is not None and not self.one_row_for_all_edges:
             rows = edge_attr.expand(level.edge_index.size(1), -1)
-        state = self.node_encoder(data.x)
+        self._check_memory(level.batch, num_graphs_of(data), x)
+        state = self.node_encoder(x)
         for layer, norm in zip(self.layers, self.norms, strict=True):
             state = state + layer(norm(state), level.edge_index, level.batch, edge_attr=rows)
-        given = ReadoutInput(state, level.batch, num_graphs_of(data), level.edge_index, edge_attr)
-        return self.readout(given)  # type: ignore[no-any-return]
+        return [self.read(data, state, edge_attr)]
 
-    def rollout(self, data: Data, steps: None = None) -> list[Tensor]:
-        """Return the one prediction, in the form in which a recurrent model returns several."""
-        if steps is not None:
-            raise ValueError(f"GPS has no steps, but steps={steps} was given; leave it out.")
-        return [self(data)]
-
-    def __repr__(self) -> str:
-        count = sum(parameter.numel() for parameter in self.parameters())
-        first = cast(GPSConv, self.layers[0])
-        return (
-            f"GPS(layers={len(self.layers)}, heads={first.heads}, dropout={first.dropout}, conv={first.conv!r}) "
-            f"with {count:,} parameters"
+    def _check_memory(self, batch: Tensor, num_graphs: int, x: Tensor) -> None:
+        """Say it before the attention over all pairs of nodes of the largest graph runs out of memory."""
+        if not at_hand(batch):
+            return
+        largest = int(torch.bincount(batch, minlength=1).max())
+        pairs = num_graphs * cast(GPSConv, self.layers[0]).heads * largest**2
+        copies = 2 * len(self.layers) if torch.is_grad_enabled() else 2  # weights and scores, kept for the gradient
+        check_memory(
+            f"Attention over all pairs of {largest:,} nodes in {num_graphs} graphs",
+            copies * pairs * x.element_size(),
+            "take smaller batches or graphs, or a model without attention",
         )

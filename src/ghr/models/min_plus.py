@@ -1,36 +1,60 @@
 """The recurrence with min-plus message passing: distances that stay exact beyond the trained range."""
 
-import math
-from collections.abc import Sequence
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from ghr.checks import check_number, check_whole
+from ghr.datasets.task import Task
+from ghr.hierarchy import Coarsen
 from ghr.hierarchy.data import Level, at_hand, num_graphs_of
 from ghr.models.cell import all_alike
-from ghr.models.inputs import check_dtype, check_input, check_positive
-from ghr.models.pretrained import load_pretrained
+from ghr.models.coarsening import COARSENING, choose_coarsen, read_coarsen
+from ghr.models.inputs import Widths, check_input, dtype_of
 from ghr.models.recurrence import Recurrence
 from ghr.models.state import State
-from ghr.nn.conv import Edges
+from ghr.nn.encoder import check_dtype
 from ghr.nn.min_plus import EdgeLength, MinPlusCell
 from ghr.nn.readout import ProportionalReadout, Readout, make_readout, readout_name
-from ghr.ops import Members, add_unpooled, aggregate_sum, kernels_for, min_plus, sort_edges, sort_members
+from ghr.ops import (
+    Members,
+    Neighbours,
+    add_unpooled,
+    aggregate_sum,
+    kernels_for,
+    min_plus,
+    sort_edges,
+    sort_members,
+)
+
+
+class Ways(NamedTuple):
+    """Edges with what each adds to a message.
+
+    Attributes:
+        edge_index: Source and target of every edge :math:`(2, E)`.
+        cost: What it adds :math:`(E, d)`; one row stands for all edges alike.
+        neighbours: The edges sorted by node, where kernels compute.
+    """
+
+    edge_index: Tensor
+    cost: Tensor
+    neighbours: Neighbours | None
 
 
 class Rise(NamedTuple):
     """The way from a level up to its clusters and down again.
 
     Attributes:
-        edges: From every node to its cluster, with the costs.
+        ways: From every node to its cluster.
         cost: The costs again, in the order of the nodes :math:`(N, d)`.
         members: The nodes sorted by cluster, where kernels compute.
     """
 
-    edges: Edges
+    ways: Ways
     cost: Tensor
     members: Members | None
 
@@ -42,8 +66,8 @@ class MinPlusEncoded(NamedTuple):
         levels: The hierarchy.
         caps: For every level, the value of a node that nothing has reached :math:`(N_k, 1)`.
         injection: What marked nodes take off :math:`(N, d)`.
-        edges: The edges of every level with their costs.
-        rises: For every level, the way to it from the level below; none to level 0.
+        ways: The edges of every level with their costs.
+        rises: For every level but the coarsest, the way up to the next.
         edge_attr: None.
         num_graphs: Number of graphs in the batch.
     """
@@ -51,8 +75,8 @@ class MinPlusEncoded(NamedTuple):
     levels: tuple[Level, ...]
     caps: tuple[Tensor, ...]
     injection: Tensor
-    edges: tuple[Edges, ...]
-    rises: tuple[Rise | None, ...]
+    ways: tuple[Ways, ...]
+    rises: tuple[Rise, ...]
     edge_attr: Tensor | None
     num_graphs: int
 
@@ -93,6 +117,8 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
             logarithm, for every graph and forward pass: nothing that depends on it is learned.
         sparsity: What :meth:`penalty` multiplies the absolute values of :math:`W_1` and :math:`W_2` by.
         checkpoint: Keep only the states between global steps for the backward pass and compute the rest again.
+        coarsen: How :attr:`transform` makes the coarse levels; by default by three rounds of Graclus. Their edges must
+            be as long as paths between centres, as ``edge_reduce="centre_paths"`` makes them.
 
     Shapes:
         - **input:** a (batch of) graphs with ``x`` of shape :math:`(N, \text{in\_channels})`; ``edge_attr``, where
@@ -107,6 +133,8 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         >>> model(Coarsen(Graclus(rounds=1), CentrePaths())(path_graph(6)), steps="auto").shape
         torch.Size([6, 1])
     """
+
+    default_channels: ClassVar[int] = 8
 
     def __init__(
         self,
@@ -123,19 +151,16 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         cap_jitter: float = 4.0,
         sparsity: float = 1e-4,
         checkpoint: bool = False,
+        coarsen: Coarsen | Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(
             levels=levels, share_coarse=True, steps=steps, t_high=t_high, t_low=t_low, checkpoint=checkpoint
         )
-        sizes = {"in_channels": in_channels, "hidden_channels": hidden_channels, "out_channels": out_channels}
-        for name, value in sizes.items():
-            check_positive(name, value)
-        if not 1 <= cap_jitter < math.inf:
-            raise ValueError(f"cap_jitter must be a finite number of at least 1, which does nothing; got {cap_jitter}.")
-        if not 0 <= sparsity < math.inf:
-            raise ValueError(f"sparsity must be a finite number of at least 0; got {sparsity}.")
+        in_channels = check_whole("in_channels", in_channels)
+        hidden_channels = check_whole("hidden_channels", hidden_channels)
+        out_channels = check_whole("out_channels", out_channels)
         if edge_dim is not None:
-            check_positive("edge_dim", edge_dim)
+            edge_dim = check_whole("edge_dim", edge_dim)
             if levels > 1:
                 raise ValueError(
                     "Lengths learned from edge features (edge_dim) need levels=1: the lengths between clusters are "
@@ -143,38 +168,82 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
                 )
         self.in_channels = in_channels
         self.length = None if edge_dim is None else EdgeLength(edge_dim)
-        self.cap_jitter = cap_jitter
-        self.sparsity = sparsity
+        self.cap_jitter = check_number("cap_jitter", cap_jitter, least=1, also=", which does nothing")
+        self.sparsity = check_number("sparsity", sparsity, least=0)
+        if levels == 1 and coarsen is not None:
+            raise ValueError("coarsen is for models with coarse levels, but levels is 1; leave it out.")
+        if coarsen is None and levels > 1:
+            coarsen = {"edge_reduce": "centre_paths", "levels": levels - 1}
+        self._transform = None if coarsen is None else read_coarsen(coarsen)
         self.cell = MinPlusCell(in_channels, hidden_channels)
         if readout == "proportional":
             readout = ProportionalReadout(hidden_channels, out_channels)
         self.readout = make_readout(readout, hidden_channels, out_channels, None)
-        self.config = {
-            **sizes,
-            "levels": levels,
-            "steps": steps,
-            "t_high": self.t_high if isinstance(self.t_high, int) else list(self.t_high),
-            "t_low": t_low,
-            "edge_dim": edge_dim,
-            "readout": "proportional" if type(readout) is ProportionalReadout else readout_name(self.readout, None),
-            "cap_jitter": cap_jitter,
-            "sparsity": sparsity,
-            "checkpoint": checkpoint,
-        }
+        name = "proportional" if type(readout) is ProportionalReadout else readout_name(self.readout, None)
+        self.remember(
+            in_channels=in_channels,
+            hidden_channels=hidden_channels,
+            out_channels=out_channels,
+            levels=self.levels,
+            steps=self.steps,
+            t_high=self.t_high,
+            t_low=self.t_low,
+            edge_dim=edge_dim,
+            readout=name or self.readout,
+            cap_jitter=self.cap_jitter,
+            sparsity=self.sparsity,
+            checkpoint=checkpoint,
+            coarsen=None if self._transform is None else self._transform.config or self._transform,
+        )
+
+    @property
+    def transform(self) -> Coarsen | None:
+        """What puts the coarse levels on a graph; ``None`` for a flat model."""
+        return self._transform
+
+    @property
+    def takes_unit(self) -> bool:
+        """Never: a shift would break what makes it extrapolate, that twice the lengths are twice the prediction."""
+        return False
+
+    @classmethod
+    def option_names(cls) -> tuple[str, ...]:
+        """Return the names of the options that :meth:`for_data` takes, those of the coarsening among them."""
+        return (*super().option_names(), *COARSENING)
+
+    @classmethod
+    def suggested_names(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return no name: what suits GHR, such as a readout with a constant, does not suit distances."""
+        return ()
+
+    @classmethod
+    def for_data(cls, example: Any, task: Task, **options: Any) -> "MinPlusGHR":
+        """Build a model for data; one with marks between 0 and 1 as node features, and numbers as targets."""
+        if isinstance(task, Task) and (task.has_classes or task.loss == "bce"):
+            raise ValueError(f"MinPlusGHR predicts numbers that add up along paths, not classes; the task is {task}.")
+        return super().for_data(example, task, **options)
+
+    @classmethod
+    def _arguments(cls, widths: Widths, options: Mapping[str, Any], example: Any) -> dict[str, Any]:
+        if not isinstance(widths.in_channels, int) or not (widths.edge_dim is None or isinstance(widths.edge_dim, int)):
+            raise ValueError(
+                "MinPlusGHR reads marks between 0 and 1 and lengths of edges, but the graphs have codes; convert whole "
+                "numbers to floating point if they are marks or lengths."
+            )
+        cls._check_marks((example if isinstance(example, Data) else example[0])["x"])
+        learned = None if widths.edge_dim == 1 else widths.edge_dim  # one feature is the length itself
+        levels = options.get("levels", 2 if learned is None else 1)
+        ruled = levels == 1 or "coarsen" in options
+        given = options if ruled else {"edge_reduce": "centre_paths", **options}
+        chosen, others = choose_coarsen(given, widths, default_levels=levels)
+        arguments = super()._arguments(widths, {"edge_dim": learned, "levels": levels, **others}, example)
+        if "readout" not in others and widths.level == "node":
+            arguments["readout"] = "proportional"
+        return arguments if chosen is None else {**arguments, "coarsen": chosen}
 
     def penalty(self) -> Tensor:
         r"""Return :math:`\lambda (\lVert W_1 \rVert_1 + \lVert W_2 \rVert_1)`, which training adds to the loss."""
         return self.sparsity * self.cell.l1_norm()
-
-    @classmethod
-    def from_pretrained(cls, name_or_path: str | Path, *, readout: Readout | None = None) -> "MinPlusGHR":
-        """Load a model that :meth:`save_pretrained` wrote.
-
-        Args:
-            name_or_path: The folder, or the name of a model that comes with the package.
-            readout: The readout, for a model that was built with one of one's own.
-        """
-        return load_pretrained(cls, name_or_path, {} if readout is None else {"readout": readout})
 
     def initial_state(self, data: Data | MinPlusEncoded) -> State:
         """Return the state before the first step: of a node that nothing has reached, or that is marked."""
@@ -186,35 +255,34 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         """Compute costs and caps, once per forward pass; what is encoded already is returned as it is."""
         if isinstance(data, MinPlusEncoded):
             return data
-        check_input(data, self.in_channels, self)
+        x = check_input(data, self.in_channels, self)
         levels = self._levels(data)
-        assert data.x is not None
-        self._check_marks(data.x)
-        lengths = [self._lengths(level, k, data.x) for k, level in enumerate(levels)]
+        self._check_marks(x)
+        lengths = [self._lengths(level, k, x) for k, level in enumerate(levels)]
         cap = self._caps(levels[0], lengths[0], num_graphs_of(data))
         caps = tuple(cap.index_select(0, level.batch) for level in levels)
-        edges = tuple(self._edges(level, length) for level, length in zip(levels, lengths, strict=True))
-        rises = tuple(None if k == 0 else self._rise(levels[k - 1], levels[k], k) for k in range(len(levels)))
-        injection = self.cell.injection(data.x, caps[0])
-        return MinPlusEncoded(levels, caps, injection, edges, rises, None, num_graphs_of(data))
+        ways = tuple(self._ways(level, length) for level, length in zip(levels, lengths, strict=True))
+        rises = tuple(self._rise(levels[k - 1], levels[k], k) for k in range(1, len(levels)))
+        injection = self.cell.injection(x, caps[0])
+        return MinPlusEncoded(levels, caps, injection, ways, rises, None, num_graphs_of(data))
 
     def _lengths(self, level: Level, k: int, x: Tensor) -> Tensor:
         """Return the length of every edge :math:`(E)`."""
-        if level.edge_attr is None and self.length is None:
+        features = level.edge_attr
+        if features is None and self.length is None:
             return x.new_ones(level.edge_index.size(1))
         wanted = 1 if self.length is None else self.length.directions.size(1)
-        width = 0 if level.edge_attr is None else level.edge_attr.size(1)
-        if width != wanted:
+        width = 0 if features is None else features.size(1)
+        if features is None or width != wanted:
             raise ValueError(
                 f"MinPlusGHR reads {'one length' if self.length is None else f'{wanted} features'} per edge, but level "
                 f"{k} has {width} edge features; edge_dim is for learning lengths from several features."
             )
-        assert level.edge_attr is not None
-        check_dtype(f"edge_attr of level {k}", level.edge_attr, self)
+        check_dtype(f"edge_attr of level {k}", features, dtype_of(self))
         if self.length is not None:
-            learned: Tensor = self.length(level.edge_attr)
+            learned: Tensor = self.length(features)
             return learned.squeeze(1)
-        length = level.edge_attr.squeeze(1)
+        length = features.squeeze(1)
         if at_hand(length) and length.numel() and length.min() < 0:
             raise ValueError(f"The length of an edge cannot be negative; level {k} has one of {length.min().item():g}.")
         return length
@@ -237,58 +305,54 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
             cap = cap * self.cap_jitter ** torch.rand_like(cap)
         return cap
 
-    def _edges(self, level: Level, length: Tensor) -> Edges:
+    def _ways(self, level: Level, length: Tensor) -> Ways:
         one = all_alike(length.unsqueeze(1))
         if not kernels_for(self.cell.rate):
-            return Edges(level.edge_index, self.cell.cost(length[:1] if one else length))
+            return Ways(level.edge_index, self.cell.cost(length[:1] if one else length), None)
         neighbours = sort_edges(level.edge_index, level.num_nodes)
         lengths = length[:1] if one else length.index_select(0, neighbours.order)
-        return Edges(level.edge_index, self.cell.cost(lengths), neighbours=neighbours)
+        return Ways(level.edge_index, self.cell.cost(lengths), neighbours)
 
     def _rise(self, below: Level, level: Level, k: int) -> Rise:
-        assert level.assignment is not None
-        distance = level.centre_distance
+        clusters, distance = level.clusters, level.centre_distance
         if distance is None:
             raise ValueError(
                 f"Level {k} says not how far nodes are from the centres of its clusters; coarsen the graph with "
                 "Coarsen(..., CentrePaths())."
             )
-        check_dtype(f"centre_distance of level {k}", distance, self)
+        check_dtype(f"centre_distance of level {k}", distance, dtype_of(self))
         cost = self.cell.cost(distance)
-        up = torch.stack([torch.arange(below.num_nodes, device=level.assignment.device), level.assignment])
+        up = torch.stack([torch.arange(below.num_nodes, device=clusters.device), clusters])
         if not kernels_for(self.cell.rate):
-            return Rise(Edges(up, cost), cost, None)
+            return Rise(Ways(up, cost, None), cost, None)
         neighbours = sort_edges(up, level.num_nodes, below.num_nodes)
-        edges = Edges(up, cost.index_select(0, neighbours.order), neighbours=neighbours)
-        return Rise(edges, cost, sort_members(level.assignment, level.num_nodes))
+        ways = Ways(up, cost.index_select(0, neighbours.order), neighbours)
+        return Rise(ways, cost, sort_members(clusters, level.num_nodes))
 
-    def _advance(self, encoded: MinPlusEncoded, state: State, counts: tuple[int, ...]) -> State:
+    def _advance(self, encoded: MinPlusEncoded, state: State, updates: tuple[int, ...]) -> State:
         states = list(state.levels)
-        self._loop(len(states) - 1, states, encoded, counts)
+        self._loop(len(states) - 1, states, encoded, updates)
         return State(tuple(states))
 
-    def _loop(self, k: int, states: list[Tensor], encoded: MinPlusEncoded, counts: tuple[int, ...]) -> None:
+    def _loop(self, k: int, states: list[Tensor], encoded: MinPlusEncoded, updates: tuple[int, ...]) -> None:
         """Update level `k` as often as it is its turn, and after each update run the loop of the level below."""
-        cap, rise, edges = encoded.caps[k], encoded.rises[k], encoded.edges[k]
+        cap, ways = encoded.caps[k], encoded.ways[k]
         fixed = self._from_above(k, states, encoded)
-        for _ in range(counts[k]):
-            first = fixed if rise is None else self._arrive(states[k - 1], rise.edges, fixed)
-            arrived = self._arrive(states[k], edges, first)
-            states[k] = self.cell(arrived, cap, encoded.injection if k == 0 else None)
+        for _ in range(updates[k]):
+            first = _arrive(states[k - 1], encoded.rises[k - 1].ways, fixed) if k > 0 else fixed
+            states[k] = self.cell(_arrive(states[k], ways, first), cap, encoded.injection if k == 0 else None)
             if k > 0:
-                self._loop(k - 1, states, encoded, counts)
-
-    def _arrive(self, x: Tensor, edges: Edges, first: Tensor) -> Tensor:
-        """Return the smallest of `first` and of what comes along the edges."""
-        assert edges.attr is not None
-        return min_plus(x, edges.attr, edges.edge_index, first, edges.neighbours)
+                self._loop(k - 1, states, encoded, updates)
 
     def _from_above(self, k: int, states: list[Tensor], encoded: MinPlusEncoded) -> Tensor:
         """Return what does not change while level `k` loops: the state from above, or that nothing arrived."""
         cap = encoded.caps[k]
         if k + 1 == len(states):
             return cap.expand(-1, self.cell.channels)
-        rise, assignment = encoded.rises[k + 1], encoded.levels[k + 1].assignment
-        assert rise is not None
-        assert assignment is not None
-        return torch.minimum(add_unpooled(rise.cost, states[k + 1], assignment, rise.members), cap)
+        rise, clusters = encoded.rises[k], encoded.levels[k + 1].clusters
+        return torch.minimum(add_unpooled(rise.cost, states[k + 1], clusters, rise.members), cap)
+
+
+def _arrive(x: Tensor, ways: Ways, first: Tensor) -> Tensor:
+    """Return the smallest of `first` and of what comes along the edges."""
+    return min_plus(x, ways.cost, ways.edge_index, first, ways.neighbours)

@@ -2,21 +2,21 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 from torch_geometric.data import Data
 
-from ghr.hierarchy.data import Level, levels_of
-from ghr.models.inputs import check_dtype, check_positive
-from ghr.models.pretrained import save_pretrained
+from ghr.checks import check_flag, check_whole
+from ghr.hierarchy.data import HierarchicalData, Level, levels_of
+from ghr.models.base import GraphModel
+from ghr.models.inputs import dtype_of
 from ghr.models.settle import Settled, Steps, check_steps
 from ghr.models.state import State
+from ghr.nn.encoder import check_dtype
 from ghr.nn.readout import Readout, ReadoutInput
-from ghr.nn.reset import reset_children
 
 
 class EncodedLike(Protocol):
@@ -36,13 +36,14 @@ class EncodedLike(Protocol):
 
 
 EncodedT = TypeVar("EncodedT", bound=EncodedLike)
+MOST_LEVELS = 64  # every level at least halves a graph, so nothing has more
 
 
-class Recurrence(nn.Module, Generic[EncodedT]):
+class Recurrence(GraphModel, Generic[EncodedT]):
     """The base of models that repeat one global step over a hierarchy.
 
     A subclass provides :meth:`encode`, :meth:`initial_state` and :meth:`_advance`, which is one global step, and sets
-    ``readout`` and ``config``, the arguments that build it again.
+    ``readout``.
 
     Args:
         levels: Number of levels, the graph included.
@@ -54,25 +55,27 @@ class Recurrence(nn.Module, Generic[EncodedT]):
     """
 
     readout: Readout
-    config: dict[str, Any]
 
     def __init__(
         self, *, levels: int, share_coarse: bool, steps: int, t_high: int | Sequence[int], t_low: int, checkpoint: bool
     ) -> None:
         super().__init__()
-        for name, value in {"levels": levels, "steps": steps, "t_low": t_low}.items():
-            check_positive(name, value)
-        self.levels = levels
-        self.share_coarse = share_coarse
-        self.steps = steps
+        self.levels = check_whole("levels", levels, most=MOST_LEVELS)
+        self.share_coarse = check_flag("share_coarse", share_coarse)
+        self.steps = check_whole("steps", steps)
         self.t_high = _check_t_high(t_high)
-        self.t_low = t_low
-        self.checkpoint = checkpoint
-        self._counts(levels, None, None)  # a sequence of the wrong length is found here, not at the first batch
+        self.t_low = check_whole("t_low", t_low)
+        self.checkpoint = check_flag("checkpoint", checkpoint)
+        self._updates(levels, None, None)  # a sequence of the wrong length is found here, not at the first batch
 
-    def reset_parameters(self) -> None:
-        """Draw all parameters anew."""
-        reset_children(self)
+    @property
+    def loops(self) -> tuple[str, ...]:
+        """Names of the numbers that the model can be given at inference; a flat one has no ``t_high``."""
+        return ("steps", "t_low") if self.levels == 1 else ("steps", "t_high", "t_low")
+
+    def prepare(self, graph: Data) -> Data:
+        """Return a graph with its coarse levels; one that has some already is left as it is."""
+        return graph if isinstance(graph, HierarchicalData) and graph.num_levels > 1 else super().prepare(graph)
 
     def encode(self, data: Data | EncodedT) -> EncodedT:
         """Encode node and edge features, once per forward pass; what is encoded already is returned as it is."""
@@ -82,11 +85,11 @@ class Recurrence(nn.Module, Generic[EncodedT]):
         """Return the state before the first step."""
         raise NotImplementedError
 
-    def _advance(self, encoded: EncodedT, state: State, counts: tuple[int, ...]) -> State:
+    def _advance(self, encoded: EncodedT, state: State, updates: tuple[int, ...]) -> State:
         """One global step, with so many updates of every level, fine to coarse."""
         raise NotImplementedError
 
-    def forward(
+    def forward(  # type: ignore[override]  # the loops by name
         self,
         data: Data,
         *,
@@ -108,11 +111,11 @@ class Recurrence(nn.Module, Generic[EncodedT]):
         if isinstance(steps, Settled):
             return self.rollout(data, steps, t_high=t_high, t_low=t_low)[-1]
         encoded = self.encode(data)
-        for state in self._run(encoded, steps, self._counts(len(encoded.levels), t_high, t_low)):  # noqa: B007
+        for state in self._run(encoded, steps, self._updates(len(encoded.levels), t_high, t_low)):  # noqa: B007
             pass  # only the last one is read
         return self._read(encoded, state)
 
-    def rollout(
+    def rollout(  # type: ignore[override]  # the loops by name
         self,
         data: Data,
         steps: Steps | None = None,
@@ -123,11 +126,11 @@ class Recurrence(nn.Module, Generic[EncodedT]):
         """Return the predictions after every step, the first step first; arguments as in :meth:`forward`."""
         steps = check_steps(self.steps if steps is None else steps)
         encoded = self.encode(data)
-        counts = self._counts(len(encoded.levels), t_high, t_low)
+        updates = self._updates(len(encoded.levels), t_high, t_low)
         if not isinstance(steps, Settled):
-            return [self._read(encoded, state) for state in self._run(encoded, steps, counts)]
-        most = steps.most(encoded.levels[0].batch, math.prod(counts))
-        return steps.until(self._read(encoded, state) for state in self._run(encoded, most, counts))
+            return [self._read(encoded, state) for state in self._run(encoded, steps, updates)]
+        most = steps.most(encoded.levels[0].batch, math.prod(updates))
+        return steps.until(self._read(encoded, state) for state in self._run(encoded, most, updates))
 
     def step(
         self,
@@ -147,12 +150,8 @@ class Recurrence(nn.Module, Generic[EncodedT]):
         """
         encoded = self.encode(data)
         self._check_state(encoded, state)
-        state = self._advance(encoded, state, self._counts(len(encoded.levels), t_high, t_low))
+        state = self._advance(encoded, state, self._updates(len(encoded.levels), t_high, t_low))
         return self._read(encoded, state), state
-
-    def save_pretrained(self, directory: str | Path) -> None:
-        """Write ``config.json`` and ``model.safetensors`` into a folder."""
-        save_pretrained(self, self.config, directory)
 
     def _check_state(self, encoded: EncodedT, state: State) -> None:
         if len(state.levels) != len(encoded.levels):
@@ -164,7 +163,7 @@ class Recurrence(nn.Module, Generic[EncodedT]):
                     f"The state of level {k} has the shape {tuple(value.shape)}, but this graph needs {wanted}; start "
                     "with initial_state(data) of the same data."
                 )
-            check_dtype(f"The state of level {k}", value, self)
+            check_dtype(f"The state of level {k}", value, dtype_of(self))
 
     def _levels(self, data: Data) -> tuple[Level, ...]:
         levels = levels_of(data)
@@ -179,26 +178,26 @@ class Recurrence(nn.Module, Generic[EncodedT]):
             )
         return levels
 
-    def _counts(self, num_levels: int, t_high: int | Sequence[int] | None, t_low: int | None) -> tuple[int, ...]:
+    def _updates(self, num_levels: int, t_high: int | Sequence[int] | None, t_low: int | None) -> tuple[int, ...]:
         """Return the number of updates of every level, fine to coarse."""
         if num_levels == 1 and t_high is not None:
             raise ValueError(f"t_high is for coarse levels, but there is none; leave out t_high={t_high}.")
         high = self.t_high if t_high is None else _check_t_high(t_high)
         low = self.t_low if t_low is None else t_low
-        check_positive("t_low", low)
+        low = check_whole("t_low", low)
         coarse = (high,) * (num_levels - 1) if isinstance(high, int) else high
         if len(coarse) != num_levels - 1:
             raise ValueError(f"t_high gives {len(coarse)} numbers for {num_levels - 1} coarse levels.")
         return (low, *coarse)
 
-    def _run(self, encoded: EncodedT, steps: int, counts: tuple[int, ...]) -> Iterator[State]:
+    def _run(self, encoded: EncodedT, steps: int, updates: tuple[int, ...]) -> Iterator[State]:
         """Give the state after every step."""
         state = self.initial_state(encoded)
         for _ in range(steps):
             if self.checkpoint and torch.is_grad_enabled():
-                state = checkpoint(self._advance, encoded, state, counts, use_reentrant=False)
+                state = checkpoint(self._advance, encoded, state, updates, use_reentrant=False)
             else:
-                state = self._advance(encoded, state, counts)
+                state = self._advance(encoded, state, updates)
             yield state
 
     def _read(self, encoded: EncodedT, state: State) -> Tensor:
@@ -206,16 +205,8 @@ class Recurrence(nn.Module, Generic[EncodedT]):
         given = ReadoutInput(state.low, finest.batch, encoded.num_graphs, finest.edge_index, encoded.edge_attr)
         return self.readout(given)  # type: ignore[no-any-return]
 
-    def __repr__(self) -> str:
-        count = sum(parameter.numel() for parameter in self.parameters())
-        shown = ", ".join(f"{name}={value!r}" for name, value in self.config.items())
-        return f"{type(self).__name__}({shown}) with {count:,} parameters"
-
 
 def _check_t_high(t_high: int | Sequence[int]) -> int | tuple[int, ...]:
-    if isinstance(t_high, Sequence):
-        for value in t_high:
-            check_positive("t_high", value)
-        return tuple(t_high)
-    check_positive("t_high", t_high)
-    return t_high
+    if isinstance(t_high, Sequence) and not isinstance(t_high, str):
+        return tuple(check_whole("t_high", value) for value in t_high)
+    return check_whole("t_high", t_high, also=", or one for every coarse level")

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import torch
 from torch import Tensor
 
-from ghr.models.inputs import check_positive
+from ghr.checks import check_number, check_whole
 
 logger = logging.getLogger(__name__)
 
@@ -32,10 +32,9 @@ class Settled:
     limit: int | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.tolerance, bool) or not isinstance(self.tolerance, int | float) or not self.tolerance >= 0:
-            raise ValueError(f"tolerance must be a number of at least 0; got {self.tolerance!r}.")
+        check_number("tolerance", self.tolerance, least=0)
         if self.limit is not None:
-            check_positive("limit", self.limit)
+            check_whole("limit", self.limit)
 
     def reached(self, before: Tensor, after: Tensor) -> bool:
         """Whether the last step changed nothing."""
@@ -79,10 +78,6 @@ def check_steps(steps: object) -> int | Settled:
     """Return a number of steps or the rule that ends them, or raise a ValueError for something else."""
     if isinstance(steps, Settled):
         return steps
-    if steps == "auto":
+    if isinstance(steps, str) and steps == "auto":
         return Settled()
-    if isinstance(steps, str):
-        raise ValueError(f'steps must be a whole number of at least 1, "auto" or Settled(...); got {steps!r}.')
-    check_positive("steps", steps)
-    assert isinstance(steps, int)
-    return steps
+    return check_whole("steps", steps, also=', or "auto" or Settled(...)')

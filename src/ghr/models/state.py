@@ -65,7 +65,7 @@ class LearnedState(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the vector anew."""
+        """Reset the vector."""
         nn.init.trunc_normal_(self.value, std=self.std)
 
     def forward(self, x: Tensor, num_nodes: int) -> Tensor:
@@ -74,7 +74,7 @@ class LearnedState(nn.Module):
 
 
 class RandomState(nn.Module):
-    """Starts every node from a vector of its own, drawn anew at every forward pass.
+    """Starts every node from a random vector of its own, another one at every forward pass.
 
     Args:
         channels: Width of the state.

@@ -1,0 +1,45 @@
+"""A line in the list of models."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ghr.datasets.task import Task
+from ghr.models.base import GraphModel
+
+
+@dataclass(frozen=True)
+class Entry:
+    """How to build a model that has a name.
+
+    Args:
+        build: The class.
+        options: Its options under this name.
+        summary: What it is, in a few words.
+        reference: Where it comes from.
+    """
+
+    build: type[GraphModel]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    summary: str = ""
+    reference: str = ""
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.build, type) and issubclass(self.build, GraphModel)):
+            raise ValueError(f"A model is built by a subclass of GraphModel; got {self.build!r}.")
+
+    def for_data(
+        self, example: Any, task: Task, options: Mapping[str, Any], suggested: Mapping[str, Any] | None = None
+    ) -> GraphModel:
+        """Build the model for data.
+
+        Args:
+            example: As in :meth:`GraphModel.for_data`.
+            task: What is asked of the data.
+            options: What the user asks for; it wins over the options of the name, and those over suggestions.
+            suggested: What a benchmark suggests; a model takes what concerns it.
+        """
+        own = {**self.options, **options}
+        takes = set(self.build.suggested_names(own)) & set(self.build.option_names())
+        taken = {name: value for name, value in (suggested or {}).items() if name in takes}
+        return self.build.for_data(example, task, **{**taken, **own})
