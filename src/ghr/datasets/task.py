@@ -94,6 +94,11 @@ class Task:
         """Whether a row has one class, and a prediction one score for each."""
         return self.loss == "cross_entropy" or isinstance(self.loss, nn.CrossEntropyLoss)
 
+    @property
+    def is_regression(self) -> bool:
+        """Whether targets are numbers with a size; not classes, and not yes or no."""
+        return not self.has_classes and self.loss != "bce" and not isinstance(self.loss, nn.BCEWithLogitsLoss)
+
     def criterion(self) -> nn.Module:
         """Return the loss of one prediction as a module."""
         if isinstance(self.loss, nn.Module):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ghr.jit import compiled, parallel_exact
+from ghr.threads import check_threads, start_threads
 
 BLOCKS = 64  # nodes are taken in this many blocks, each with its own working space
 
@@ -40,6 +41,8 @@ def hop_eccentricity(edge_index: Tensor, num_nodes: int, weight: Tensor | None =
         raise ValueError("Weights must be finite and not negative.")
     if hops < 0:
         raise ValueError(f"hops must be at least 0; got {hops}.")
+    check_threads("hop_eccentricity")
+    start_threads(kernels=True)
     source, target = edge_index.cpu().numpy()
     order = np.argsort(source, kind="stable")
     start = np.zeros(num_nodes + 1, dtype=np.int64)
