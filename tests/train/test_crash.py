@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import time
 from collections.abc import Callable
 from multiprocessing.context import ForkServerContext
@@ -40,8 +41,8 @@ class Mortal:
         return counted
 
 
-def small_run(path: Path) -> dict[str, Any]:
-    config = TrainConfig(epochs=3, batch_size=4, lr=1e-2, schedule="plateau", plateau_patience=0)
+def small_run(path: Path, epochs: int = 3) -> dict[str, Any]:
+    config = TrainConfig(epochs=epochs, batch_size=4, lr=1e-2, schedule="plateau", plateau_patience=0)
     return train(recurrent(dropout=0.1), rings(4), rings(2, seed=1), config, path, quiet=True)
 
 
@@ -76,6 +77,26 @@ def test_killed_between_any_two_writes(tmp_path: Path, monkeypatch: pytest.Monke
         assert outcome(path) == expected, f"killed after {lives} calls"
 
 
+def test_killed_between_any_two_writes_of_a_run_made_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small_run(tmp_path / "whole", epochs=2)
+    small_run(tmp_path / "short", epochs=1)
+    expected = outcome(tmp_path / "whole")
+    shutil.copytree(tmp_path / "short", tmp_path / "longer")
+    with monkeypatch.context() as patch:
+        mortal = Mortal(patch, lives=float("inf"))
+        small_run(tmp_path / "longer", epochs=2)
+    assert outcome(tmp_path / "longer") == expected
+    for lives in range(mortal.calls):
+        path = tmp_path / str(lives)
+        shutil.copytree(tmp_path / "short", path)
+        with monkeypatch.context() as patch:
+            Mortal(patch, lives=lives)
+            with pytest.raises(Killed):
+                small_run(path, epochs=2)
+        small_run(path, epochs=2)
+        assert outcome(path) == expected, f"killed after {lives} calls"
+
+
 def test_killed_by_the_system_at_random_moments(tmp_path: Path, workers: ForkServerContext) -> None:
     started = time.monotonic()
     whole = workers.Process(target=long_run, args=(tmp_path / "whole",))
@@ -89,11 +110,12 @@ def test_killed_by_the_system_at_random_moments(tmp_path: Path, workers: ForkSer
     while kills < 4:
         path = tmp_path / f"killed-{attempts}"
         attempts += 1
-        finished = False
+        finished, patience = False, duration
         while not finished:
             process = workers.Process(target=long_run, args=(path,))
             process.start()
-            process.join(timeout=chance.uniform(0.1, 0.4) * duration)
+            process.join(timeout=chance.uniform(0.1, 0.4) * patience)
+            patience *= 1.3  # on a busy machine no epoch may fit into the time that the first run took
             finished = process.exitcode is not None
             process.kill()
             process.join()

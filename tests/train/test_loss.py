@@ -38,7 +38,7 @@ def test_log10_is_the_logarithm_of_the_total() -> None:
 
 @pytest.mark.parametrize("gamma", [0.0, -0.5, 1.01, math.nan])
 def test_refuses_gamma_outside_its_range(gamma: float) -> None:
-    with pytest.raises(ValueError, match=r"gamma must lie in \(0, 1\]"):
+    with pytest.raises(ValueError, match="gamma must be a finite number above 0 and of at most 1"):
         DiscountedLoss(nn.MSELoss(), gamma=gamma)
 
 
@@ -51,6 +51,23 @@ def test_refuses_no_predictions() -> None:
 def test_never_broadcasts(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"the target \(3, 1\)"):
         DiscountedLoss(nn.MSELoss())([torch.zeros(shape)], torch.zeros(3, 1))
+
+
+@pytest.mark.parametrize("criterion", [nn.MSELoss(), nn.L1Loss(), nn.HuberLoss(), nn.BCEWithLogitsLoss()])
+@pytest.mark.parametrize("width", [1, 3])
+def test_whole_numbers_are_classes_only_for_a_criterion_over_scores(criterion: nn.Module, width: int) -> None:
+    with pytest.raises(ValueError, match=r"the target \(3,\)"):
+        DiscountedLoss(criterion)([torch.zeros(3, width)], torch.tensor([0, 1, 2]))
+
+
+def test_a_criterion_of_one_s_own_may_take_classes_but_not_of_one_score() -> None:
+    class Margin(nn.MultiMarginLoss):
+        pass
+
+    classes = torch.tensor([0, 1, 2])
+    assert DiscountedLoss(Margin())([torch.zeros(3, 3)], classes).item() == pytest.approx(2 / 3)
+    with pytest.raises(ValueError, match="same shape"):
+        DiscountedLoss(Margin())([torch.zeros(3, 1)], classes)
 
 
 def test_refuses_a_criterion_that_does_not_reduce() -> None:
@@ -70,3 +87,19 @@ def test_classes_for_a_criterion_over_scores() -> None:
     assert loss.item() == pytest.approx(float(0.5 * first + last))
     with pytest.raises(ValueError, match="same shape"):
         DiscountedLoss(nn.CrossEntropyLoss())(steps, classes[:4])
+
+
+@pytest.mark.parametrize("criterion", [nn.MSELoss(), nn.L1Loss(), nn.HuberLoss(), nn.BCEWithLogitsLoss()])
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [(torch.float32, torch.float64), (torch.float64, torch.float32), (torch.bfloat16, torch.float32)],
+)
+def test_targets_may_have_another_precision(criterion: nn.Module, ours: torch.dtype, theirs: torch.dtype) -> None:
+    prediction = torch.tensor([[0.5], [-1.5]], dtype=ours, requires_grad=True)
+    target = torch.tensor([[1.0], [0.0]], dtype=theirs)
+    loss = DiscountedLoss(criterion)([prediction], target)
+    assert loss.dtype == torch.promote_types(ours, theirs)
+    assert loss.item() == pytest.approx(criterion(prediction.detach().double(), target.double()).item(), rel=1e-6)
+    loss.backward()
+    assert prediction.grad is not None
+    assert prediction.grad.dtype == ours

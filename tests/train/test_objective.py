@@ -26,7 +26,7 @@ def test_one_process_has_the_loss_and_gradient_of_the_loss(log10: bool) -> None:
         predictions = model.rollout(data)
         plain = loss(predictions, data.y)
         surrogate, value = GlobalLoss(loss, Fabric(accelerator="cpu", devices=1))(
-            predictions, data.y, rows=data.y.shape[0], all_rows=data.y.shape[0]
+            predictions, data.y, share=data.y.shape[0], whole=data.y.shape[0]
         )
         assert value == pytest.approx(plain.item(), rel=1e-12)
         (plain if take == "plain" else surrogate).backward()
@@ -37,10 +37,29 @@ def test_one_process_has_the_loss_and_gradient_of_the_loss(log10: bool) -> None:
 def test_a_process_without_rows_has_a_gradient_of_zero() -> None:
     model, data = recurrent(), rings(1)[0]
     objective = GlobalLoss(DiscountedLoss(nn.MSELoss()), Fabric(accelerator="cpu", devices=1))
-    surrogate, value = objective(model.rollout(data), data.y, rows=0, all_rows=7)
+    surrogate, value = objective(model.rollout(data), data.y, share=0, whole=7)
     surrogate.backward()
     assert value == 0.0
     assert all(parameter.grad is not None and not parameter.grad.any() for parameter in model.parameters())
+
+
+@pytest.mark.parametrize("weight", [None, [0.5, 2.0, 4.0]])
+def test_shares_of_processes_add_up_to_the_whole(weight: list[float] | None) -> None:
+    """Classes with weights count by these, as the mean of the criterion does."""
+    criterion = nn.CrossEntropyLoss(weight=None if weight is None else torch.tensor(weight))
+    objective = GlobalLoss(DiscountedLoss(criterion), Fabric(accelerator="cpu", devices=1))
+    scores, classes = torch.randn(7, 3), torch.tensor([0, 2, 1, 1, 0, 2, 2])
+    shares = [objective.weigh(classes[:2]), objective.weigh(classes[2:])]
+    losses = [criterion(scores[:2], classes[:2]), criterion(scores[2:], classes[2:])]
+    assert sum(shares) == pytest.approx(objective.weigh(classes))
+    together = sum(share * loss for share, loss in zip(shares, losses, strict=True)) / sum(shares)
+    torch.testing.assert_close(together, criterion(scores, classes))
+
+
+def test_numbers_count_one_by_one() -> None:
+    objective = GlobalLoss(DiscountedLoss(nn.MSELoss()), Fabric(accelerator="cpu", devices=1))
+    assert objective.weigh(torch.zeros(3, 2)) == 6
+    assert objective.add_up(6) == 6.0
 
 
 def free_port() -> int:

@@ -1,130 +1,87 @@
-import errno
+"""What happens within a run: steps, epochs, which of them is the best, and when it stops."""
+
 import json
 import logging
 import math
 import os
-from collections.abc import Mapping
-from dataclasses import asdict
-from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from tiny_training import FeedForward, Graphs, Recurrent, full_disk, recurrent, rings
+from tiny_training import FeedForward, Recurrent, read_lines, recurrent, rings, run, scripted
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from ghr.train import NotFiniteError, TrainConfig, load_best, predict, train
+from ghr import Metric, Task
+from ghr.train import NotFiniteError, TrainConfig, train
+from ghr.train.directory import RunDirectory
 
-EXTRA = {"model": {"hidden": 8}, "data": {"name": "rings"}}
-
-
-def rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
+RISING = [0.1, 0.5, 0.3, 0.5, 0.2]
 
 
-def run(path: Path, config: TrainConfig, model: nn.Module | None = None) -> dict[str, Any]:
-    return train(recurrent() if model is None else model, rings(8), rings(3, seed=1), config, path, quiet=True)
+@pytest.mark.parametrize(("higher", "best"), [(True, 2), (False, 1)])
+def test_the_direction_of_the_metric_decides_which_epoch_is_kept(tmp_path: Path, higher: bool, best: int) -> None:
+    weights: list[Tensor] = []
+    model = recurrent()
+    result = run(
+        tmp_path,
+        TrainConfig(epochs=5),
+        model,
+        task=scripted(RISING, higher_is_better=higher),
+        callback=lambda _: weights.append(model.read.weight.detach().clone()),
+    )
+    assert [line["val"] for line in read_lines(tmp_path)] == RISING
+    assert (result["best_epoch"], result["best_val"]) == (best, RISING[best - 1])
+    kept = recurrent()
+    RunDirectory(tmp_path).load_best(kept)
+    assert torch.equal(kept.read.weight, weights[best - 1])
+    assert torch.equal(model.read.weight, weights[best - 1])
+    assert not torch.equal(weights[0], weights[1])
 
 
-class Scripted(Graphs):
-    """Validation metrics by a script, whatever the model predicts."""
-
-    def __init__(self, metrics: list[float]) -> None:
-        super().__init__(rings(1))
-        self.metrics = iter(metrics)
-
-    def metric(self, prediction: Tensor, target: Tensor) -> float:
-        return next(self.metrics)
-
-
-def test_learns_and_writes_a_whole_run(tmp_path: Path) -> None:
-    model, config = recurrent(), TrainConfig(epochs=4, batch_size=3, lr=1e-2, schedule="cosine", seed=7)
-
-    def report(best: nn.Module) -> Mapping[str, Any]:
-        assert not best.training
-        return {"rows": predict(best, rings(2))[0].shape[0], "worst": torch.tensor(math.inf)}
-
-    result = train(model, rings(8), rings(3, seed=1), config, tmp_path, extra=EXTRA, report=report, quiet=True)
-
-    lines = rows(tmp_path)
-    assert [line["epoch"] for line in lines] == [1, 2, 3, 4]
-    assert lines[-1]["train_loss"] < lines[0]["train_loss"]
-    assert set(lines[0]) == {"epoch", "train_loss", "val", "lr", "seconds"}
-    assert lines[0]["lr"] == 1e-2 > lines[1]["lr"]
-
-    assert json.loads((tmp_path / "config.json").read_text()) == {"train": asdict(config), **EXTRA}
-    assert json.loads((tmp_path / "result.json").read_text()) == result
-    best = min(lines, key=lambda line: line["val"])
-    assert (result["best_epoch"], result["best_val"]) == (best["epoch"], best["val"])
-    assert result["config"] == {"train": asdict(config), **EXTRA}
-    assert result["epochs"] == 4
-    assert result["seed"] == 7
-    assert result["parameters"] == sum(parameter.numel() for parameter in model.parameters())
-    assert result["metrics"] == {"rows": 9, "worst": None}
-    assert result["seconds"] > 0
-    assert result["processes"] == 1
-    assert set(result["versions"]) == {"python", "torch", "torch_geometric", "numpy", "ghr"}
-    assert set(result["machine"]) == {"cpu", "cores", "platform", "threads", "device"}
-    assert str(tmp_path) not in (tmp_path / "result.json").read_text()
-
-    state = torch.load(tmp_path / "last" / "epoch-0004" / "state.pt", weights_only=True)
-    assert state["epoch"] == 4
-    assert sorted(os.listdir(tmp_path)) == ["best.safetensors", "config.json", "last", "metrics.jsonl", "result.json"]
-
-    loaded = recurrent(seed=5)
-    load_best(loaded, tmp_path)
-    for name, tensor in loaded.state_dict().items():
-        assert torch.equal(tensor, model.state_dict()[name]), "train leaves the best weights in the model"
-
-
-def test_a_finished_run_is_not_run_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    config = TrainConfig(epochs=2, batch_size=4)
-    first = recurrent()
-    result = run(tmp_path, config, first)
-    second = recurrent(seed=9)
-    assert train(second, rings(8), Scripted([]), config, tmp_path, quiet=True) == result
-    assert torch.equal(first.read.weight, second.read.weight)
-    (tmp_path / "best.safetensors").unlink()
-    assert run(tmp_path, config) == result
-    assert "has no best weights" in caplog.text
-
-
-def test_another_config_is_refused_by_name(tmp_path: Path) -> None:
-    run(tmp_path, TrainConfig(epochs=1))
-    with pytest.raises(
-        ValueError, match=r"train\.gamma is 0\.8 there and 1\.0 now; train\.lr is 0\.001 there and 0\.1 now"
-    ):
-        run(tmp_path, TrainConfig(epochs=1, lr=0.1, gamma=1.0))
-
-
-def test_the_model_of_another_run_is_refused(tmp_path: Path) -> None:
-    config = TrainConfig(epochs=1)
-    run(tmp_path, config)
-    (tmp_path / "result.json").unlink()
-    with pytest.raises(ValueError, match="do not fit Recurrent"):
-        run(tmp_path, config, recurrent(hidden=4))
-
-
-def test_the_same_seed_gives_the_same_weights_and_another_seed_others(tmp_path: Path) -> None:
-    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        run(tmp_path / name, TrainConfig(epochs=2, batch_size=3, seed=seed), recurrent(dropout=0.2))
-    a, b, c = ((tmp_path / name / "best.safetensors").read_bytes() for name in "abc")
-    assert a == b != c
+@pytest.mark.parametrize(
+    ("higher", "values"),
+    [
+        (True, [0.5, 0.6, 0.6, 0.6, 0.7, 0.1]),
+        (False, [0.5, 0.4, 0.4, 0.4, 0.3, 0.9]),
+        (True, [-5.0, -4.0, -4.0, -4.0, -3.0, -9.0]),
+        (False, [-5.0, -6.0, -6.0, -6.0, -7.0, -1.0]),
+    ],
+)
+def test_the_plateau_schedule_knows_the_direction_of_the_metric(
+    tmp_path: Path, higher: bool, values: list[float]
+) -> None:
+    config = TrainConfig(epochs=6, lr=0.08, schedule="plateau", plateau_patience=1, plateau_factor=0.5)
+    run(tmp_path, config, task=scripted(values, higher_is_better=higher))
+    assert [line["lr"] for line in read_lines(tmp_path)] == [0.08, 0.08, 0.08, 0.08, 0.04, 0.04]
 
 
 def test_stops_early(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    vals = [5.0, 4.0, 4.0, 3.0, 3.5, 3.0, 3.1, 1.0]
+    values = [5.0, 4.0, 4.0, 3.0, 3.5, 3.0, 3.1, 1.0]
     config = TrainConfig(epochs=8, patience=3)
     with caplog.at_level(logging.INFO, logger="ghr.train"):
-        result = train(recurrent(), rings(4), Scripted(vals), config, tmp_path, quiet=True)
-    assert [line["val"] for line in rows(tmp_path)] == vals[:7]
+        result = run(tmp_path, config, task=scripted(values))
+    assert [line["val"] for line in read_lines(tmp_path)] == values[:7]
     assert (result["epochs"], result["best_epoch"], result["best_val"]) == (7, 4, 3.0)
     assert "Stopped early after epoch 7" in caplog.text
     (tmp_path / "result.json").unlink()
-    again = train(recurrent(), rings(4), Scripted([]), config, tmp_path, quiet=True)
-    assert again["epochs"] == 7, "a run killed after stopping stays stopped"
+    assert run(tmp_path, config, task=scripted([]))["epochs"] == 7, "a run killed after stopping stays stopped"
+
+
+def test_higher_is_better_also_for_patience(tmp_path: Path) -> None:
+    result = run(tmp_path, TrainConfig(epochs=9, patience=2), task=scripted(RISING, higher_is_better=True))
+    assert (result["epochs"], result["best_epoch"]) == (4, 2)
+
+
+def test_a_callback_gets_every_line(tmp_path: Path) -> None:
+    seen: list[dict[str, Any]] = []
+    run(tmp_path, TrainConfig(epochs=3, batch_size=4), callback=seen.append)
+    assert seen == read_lines(tmp_path)
+    assert [line["epoch"] for line in seen] == [1, 2, 3]
+    (tmp_path / "result.json").unlink()
+    run(tmp_path, TrainConfig(epochs=5, batch_size=4), callback=seen.append)
+    assert [line["epoch"] for line in seen] == [1, 2, 3, 4, 5], "a run that goes on gives the new lines only"
 
 
 @pytest.mark.parametrize(("jitter", "drawn"), [(True, {2, 3, 4}), (False, {None})])
@@ -147,19 +104,20 @@ def test_feed_forward_models_have_no_steps_to_jitter(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("optimizer", ["adam", "adamw"])
 def test_optimizers(tmp_path: Path, optimizer: Any) -> None:
-    result = run(tmp_path, TrainConfig(epochs=1, optimizer=optimizer, weight_decay=0.1, criterion="l1", log10=True))
-    assert math.isfinite(result["best_val"])
+    config = TrainConfig(epochs=1, optimizer=optimizer, weight_decay=0.1, log10=True)
+    assert math.isfinite(run(tmp_path, config, task=Task("node", loss="l1"))["best_val"])
 
 
-def test_graphs_without_counted_rows_are_passed_over(tmp_path: Path) -> None:
+def test_graphs_without_targets_are_passed_over(tmp_path: Path) -> None:
     graphs = rings(4)
     for data in graphs:
         data.mask = torch.zeros(data.num_nodes, dtype=torch.bool)
-    with pytest.raises(ValueError, match="leave no row in any graph"):
-        train(recurrent(), graphs, rings(1), TrainConfig(epochs=1, batch_size=1), tmp_path / "none", quiet=True)
     graphs[2].mask[0] = True
-    train(recurrent(), graphs, rings(1), TrainConfig(epochs=1, batch_size=1), tmp_path / "one", quiet=True)
-    assert math.isfinite(rows(tmp_path / "one")[0]["train_loss"])
+    model = FeedForward()
+    start = model(graphs[2]).detach()
+    train(model, graphs, rings(1), TrainConfig(epochs=1, batch_size=1), tmp_path, quiet=True)
+    expected = (start[0] - graphs[2].y[0]).square().item()
+    assert read_lines(tmp_path)[0]["train_loss"] == pytest.approx(expected, rel=1e-5)
 
 
 class Exploding(Recurrent):
@@ -196,76 +154,41 @@ def test_not_finite_stops_and_keeps_the_last_good_state(
     assert "epoch 3, batch 2" in str(caught.value)
     for advice in ("smaller learning rate (lr is 0.001)", f"clip is {clip}", "fewer steps", "after epoch 2"):
         assert advice in str(caught.value)
-    assert [line["epoch"] for line in rows(tmp_path)] == [1, 2]
+    assert [line["epoch"] for line in read_lines(tmp_path)] == [1, 2]
     assert sorted(os.listdir(tmp_path / "last")) == ["epoch-0001", "epoch-0002"]
-    assert run(tmp_path, config)["epochs"] == 5, "with the cause gone the run goes on"
+    again = run(tmp_path, config, Exploding(100, **options))
+    assert again["epochs"] == 5, "with the cause gone the run goes on"
 
 
-def test_a_validation_metric_that_is_not_finite_stops_too(tmp_path: Path) -> None:
-    with pytest.raises(NotFiniteError, match="The validation metric became nan in epoch 2"):
-        train(recurrent(), rings(4), Scripted([1.0, math.nan]), TrainConfig(epochs=3), tmp_path, quiet=True)
-    assert [line["epoch"] for line in rows(tmp_path)] == [1]
+@pytest.mark.parametrize(("value", "higher"), [(math.nan, False), (math.inf, False), (-math.inf, True)])
+def test_a_validation_metric_that_is_no_score_stops_too(tmp_path: Path, value: float, higher: bool) -> None:
+    task = scripted([1.0, value], higher_is_better=higher)
+    with pytest.raises(NotFiniteError, match=f"The validation metric became {value} in epoch 2"):
+        run(tmp_path, TrainConfig(epochs=3), task=task)
+    assert [line["epoch"] for line in read_lines(tmp_path)] == [1]
 
 
-def test_a_damaged_checkpoint_costs_one_epoch(tmp_path: Path) -> None:
-    config = TrainConfig(epochs=3, batch_size=4)
-    run(tmp_path / "whole", config)
-    run(tmp_path / "hurt", config)
-    (tmp_path / "hurt" / "result.json").unlink()
-    state = tmp_path / "hurt" / "last" / "epoch-0003" / "state.pt"
-    state.write_bytes(state.read_bytes()[:-100])
-    with pytest.raises(ValueError, match=r"epoch-0003/state\.pt is damaged .* go on from epoch-0002"):
-        run(tmp_path / "hurt", config)
-    for file in state.parent.iterdir():
-        file.unlink()
-    state.parent.rmdir()
-    run(tmp_path / "hurt", config)
-    for name in ("best.safetensors", "last/epoch-0003/model.safetensors"):
-        assert (tmp_path / "hurt" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-    assert [line["epoch"] for line in rows(tmp_path / "hurt")] == [1, 2, 3]
+def test_an_error_of_minus_infinity_is_the_best(tmp_path: Path) -> None:
+    """The log10 MSE of an exact model."""
+    config = TrainConfig(epochs=4, schedule="plateau", plateau_patience=0)
+    result = run(tmp_path, config, task=scripted([1.0, -math.inf, 0.5, -math.inf]))
+    assert (result["best_epoch"], result["best_val"]) == (2, None)
+    assert [line["val"] for line in read_lines(tmp_path)] == [1.0, None, 0.5, None]
 
 
-def test_a_full_disk_is_a_sentence_and_leaves_no_half_files(tmp_path: Path, workers: ForkServerContext) -> None:
-    # Each limit stops another write: the config, the weights, the state of the optimiser, a line of metrics.
-    limits = {200: "config.json", 1000: "last/epoch-0000", 2500: "last/epoch-0001", 8000: "metrics.jsonl"}
-    processes = {}
-    for limit in limits:
-        (tmp_path / str(limit)).mkdir()
-        processes[limit] = workers.Process(target=full_disk, args=(tmp_path / str(limit), limit))
-        processes[limit].start()
-    for limit, victim in limits.items():
-        processes[limit].join()
-        folder = tmp_path / str(limit)
-        message = (folder / "error.txt").read_text()
-        assert message.startswith(f"{errno.EFBIG} ")
-        assert f"Could not write {folder / 'run' / victim}: File too large." in message
-        assert [path for path in folder.rglob("*") if "tmp" in path.name] == []
-        for path in (folder / "run").glob("*.json*"):
-            for text in path.read_text().splitlines() if path.suffix == ".jsonl" else [path.read_text()]:
-                json.loads(text)
-
-
-def test_models_and_data_that_cannot_be_trained_are_refused(tmp_path: Path) -> None:
-    config = TrainConfig(epochs=1)
-    with pytest.raises(TypeError, match="Linear cannot be trained: it has no method rollout"):
-        run(tmp_path, config, nn.Linear(1, 1))
-    with pytest.raises(ValueError, match="none of its parameters takes a gradient"):
-        run(tmp_path, config, recurrent().requires_grad_(False))
-    with pytest.raises(ValueError, match="training set has no graphs"):
-        train(recurrent(), Graphs(), rings(1), config, tmp_path, quiet=True)
-    with pytest.raises(ValueError, match="must not have the key 'train'"):
-        train(recurrent(), rings(1), rings(1), config, tmp_path, extra={"train": 1}, quiet=True)
-    assert os.listdir(tmp_path) == []
-
-
-def test_progress_goes_to_stderr_unless_quiet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(tmp_path / "quiet", TrainConfig(epochs=1))
-    assert capsys.readouterr() == ("", "")
-    train(recurrent(), rings(4), rings(1), TrainConfig(epochs=2, batch_size=2), tmp_path / "loud")
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "4/4" in captured.err
-    assert "loss=" in captured.err
+@pytest.mark.parametrize("log10", [False, True])
+def test_a_perfect_model_has_nothing_left_to_learn(tmp_path: Path, log10: bool) -> None:
+    graphs, model = rings(4), FeedForward()
+    for data in graphs:
+        data.y = data.x.clone()
+    with torch.no_grad():
+        model.read.weight.fill_(1)
+        model.read.bias.fill_(0)
+    task = Task("node", metric="log10_mse")
+    result = train(model, graphs, graphs, TrainConfig(epochs=2, log10=log10), tmp_path, task=task, quiet=True)
+    assert (result["epochs"], result["best_epoch"], result["best_val"]) == (2, 1, None)
+    assert read_lines(tmp_path)[0]["train_loss"] == (None if log10 else 0.0)
+    assert model.read.weight.item() == 1
 
 
 def test_a_penalty_of_the_model_is_minimised_too(tmp_path: Path) -> None:
@@ -277,6 +200,148 @@ def test_a_penalty_of_the_model_is_minimised_too(tmp_path: Path) -> None:
     for kind in (Recurrent, Shrinking):
         torch.manual_seed(0)
         model = kind()
-        train(model, rings(8), rings(2, seed=1), TrainConfig(epochs=10, lr=1e-2), tmp_path / kind.__name__, quiet=True)
+        run(tmp_path / kind.__name__, TrainConfig(epochs=10, lr=1e-2), model)
         norms[kind.__name__] = model.message.weight.abs().sum().item()
     assert norms["Shrinking"] < 0.9 * norms["Recurrent"]
+
+
+# Every loss, against a loop over single numbers
+
+NAN = math.nan
+
+
+class Cubes(nn.Module):
+    """A loss of one's own."""
+
+    def forward(self, prediction: Tensor, target: Tensor) -> Tensor:
+        return (prediction - target).abs().pow(3).mean()
+
+
+def bce(logit: float, answer: float) -> float:
+    yes = 1 / (1 + math.exp(-logit))
+    return -math.log(yes if answer == 1 else 1 - yes)
+
+
+ENTRY_LOSSES = {
+    "mse": lambda guess, truth: (guess - truth) ** 2,
+    "l1": lambda guess, truth: abs(guess - truth),
+    "huber": lambda guess, truth: 0.5 * (guess - truth) ** 2 if abs(guess - truth) < 1 else abs(guess - truth) - 0.5,
+    "bce": bce,
+    "own": lambda guess, truth: abs(guess - truth) ** 3,
+}
+NUMBERS = [[0.5, 2.0], [NAN, -3.0], [1.0, NAN], [NAN, NAN], [0.0, 4.0]]
+ANSWERS = [[1.0, 0.0], [NAN, 1.0], [0.0, NAN], [NAN, NAN], [1.0, 1.0]]
+
+
+def targets_of(name: str, dtype: torch.dtype) -> Tensor:
+    return torch.tensor(ANSWERS if name == "bce" else NUMBERS, dtype=dtype)
+
+
+def first_loss(path: Path, task: Task, graphs: list[Data], model: nn.Module) -> float:
+    config = TrainConfig(epochs=1, batch_size=len(graphs), gamma=1.0)
+    train(model, graphs, graphs, config, path, task=task, quiet=True)
+    loss = json.loads((path / "metrics.jsonl").read_text())["train_loss"]
+    assert isinstance(loss, float)
+    return loss
+
+
+def two_graphs(target: Tensor, **attributes: Tensor) -> list[Data]:
+    """Five nodes with three features in two graphs, so that batching is part of the test."""
+    x = torch.linspace(-1.5, 2.0, 15).reshape(5, 3)
+    edges = torch.tensor([[0, 1], [1, 0]])
+    return [
+        Data(x=x[part], edge_index=edges, y=target[part], **{name: value[part] for name, value in attributes.items()})
+        for part in (slice(0, 3), slice(3, 5))
+    ]
+
+
+def wide_model(width: int) -> tuple[FeedForward, list[list[float]]]:
+    """A model and what it predicts for the nodes of `two_graphs` before it learns."""
+    torch.manual_seed(0)
+    model = FeedForward(3, width)
+    return model, model.read(torch.linspace(-1.5, 2.0, 15).reshape(5, 3)).tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("name", ENTRY_LOSSES)
+def test_missing_entries_are_left_out_one_by_one(tmp_path: Path, name: str, dtype: torch.dtype) -> None:
+    target = targets_of(name, dtype)
+    loss = Cubes() if name == "own" else name
+    task = Task("node", out_channels=2, loss=loss, metric=Metric("error", lambda p, t: (p - t).abs().mean()))
+    model, guesses = wide_model(2)
+    losses = [
+        ENTRY_LOSSES[name](guess, truth)
+        for row, wanted in zip(guesses, target.tolist(), strict=True)
+        for guess, truth in zip(row, wanted, strict=True)
+        if not math.isnan(truth)
+    ]
+    assert len(losses) == 6
+    expected = sum(losses) / len(losses)
+    assert first_loss(tmp_path, task, two_graphs(target), model) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ENTRY_LOSSES)
+@pytest.mark.parametrize("by", ["rows", "entries"])
+def test_masks_leave_out_rows_or_entries(tmp_path: Path, name: str, by: str) -> None:
+    target = targets_of(name, torch.float32)
+    flags = [[True, False], [False, True], [True, True], [True, False], [True, True]]
+    mask = torch.tensor(flags) if by == "entries" else torch.tensor([row[0] for row in flags])
+    task = Task("node", 2, loss=Cubes() if name == "own" else name, metric=Metric("none", lambda p, t: 1.0))
+    model, guesses = wide_model(2)
+    losses = [
+        ENTRY_LOSSES[name](guesses[row][column], target[row, column].item())
+        for row in range(5)
+        for column in range(2)
+        if not target[row, column].isnan() and flags[row][column if by == "entries" else 0]
+    ]
+    expected = sum(losses) / len(losses)
+    assert first_loss(tmp_path, task, two_graphs(target, mask=mask), model) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(5,), (5, 1)])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.uint8, torch.float64])
+def test_targets_without_a_column_are_not_broadcast(tmp_path: Path, shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    truth = [3, 0, 7, 1, 2]
+    task = Task("node", loss="mse")
+    model, guesses = wide_model(1)
+    expected = sum((guesses[row][0] - truth[row]) ** 2 for row in range(5)) / 5
+    graphs = two_graphs(torch.tensor(truth, dtype=dtype).reshape(shape))
+    assert first_loss(tmp_path, task, graphs, model) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("weights", [None, (0.5, 2.0, 3.0), (0.0, 1.0, 2.0)])
+@pytest.mark.parametrize("missing", [-1, NAN])
+def test_classes_without_a_class_are_left_out(
+    tmp_path: Path, weights: tuple[float, ...] | None, missing: float
+) -> None:
+    truth = [2, missing, 0, 1, missing]
+    task = Task("node", out_channels=3, loss="cross_entropy", class_weight=weights)
+    model, guesses = wide_model(3)
+    total = counted = 0.0
+    for row, label in enumerate(truth):
+        if label not in (0, 1, 2):
+            continue
+        weight = 1.0 if weights is None else weights[int(label)]
+        likelihood = math.exp(guesses[row][int(label)]) / sum(math.exp(score) for score in guesses[row])
+        total, counted = total - weight * math.log(likelihood), counted + weight
+    graphs = two_graphs(torch.tensor(truth))
+    assert first_loss(tmp_path, task, graphs, model) == pytest.approx(total / counted, rel=1e-5)
+
+
+def test_a_batch_of_classes_that_weigh_nothing_is_passed_over(tmp_path: Path) -> None:
+    task = Task("node", out_channels=3, loss="cross_entropy", class_weight=(0.0, 1.0, 1.0))
+    graphs = two_graphs(torch.tensor([1, 2, 1, 0, 0]))
+    model, _ = wide_model(3)
+    train(model, graphs, graphs, TrainConfig(epochs=2, batch_size=1), tmp_path, task=task, quiet=True)
+    assert all(math.isfinite(line["train_loss"]) for line in read_lines(tmp_path))
+
+
+def test_later_steps_weigh_more(tmp_path: Path) -> None:
+    model, graphs = recurrent(steps=3), rings(2)
+    errors = [
+        sum((p - data.y).square().sum().item() for data, p in zip(graphs, step, strict=True))
+        for step in zip(*(model.rollout(data) for data in graphs), strict=True)
+    ]
+    expected = (0.5**2 * errors[0] + 0.5 * errors[1] + errors[2]) / sum(data.num_nodes for data in graphs)
+    train(model, graphs, graphs, TrainConfig(epochs=1, gamma=0.5, jitter=False), tmp_path, quiet=True)
+    assert read_lines(tmp_path)[0]["train_loss"] == pytest.approx(expected, rel=1e-5)

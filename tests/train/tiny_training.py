@@ -1,22 +1,24 @@
 """A small model and small data for the tests of training, importable by the processes they start."""
 
+import json
 import os
+import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
+from ghr import Metric, Task
 from ghr.train import TrainConfig, train
 
 
 class Graphs(list):
     """Rings whose nodes regress the sum of the inputs of their neighbours."""
 
-    task = "node"
-
-    def metric(self, prediction: Tensor, target: Tensor) -> float:
-        return float((prediction - target).abs().mean())
+    task = Task("node")
 
 
 def rings(count: int, *, seed: int = 0, masked: bool = False, dtype: torch.dtype = torch.float32) -> Graphs:
@@ -63,9 +65,9 @@ class Recurrent(nn.Module):
 class FeedForward(nn.Module):
     """No steps: a rollout of one prediction."""
 
-    def __init__(self) -> None:
+    def __init__(self, in_channels: int = 1, out_channels: int = 1) -> None:
         super().__init__()
-        self.read = nn.Linear(1, 1)
+        self.read = nn.Linear(in_channels, out_channels)
 
     def rollout(self, data: Data, steps: None = None) -> list[Tensor]:
         return [self(data)]
@@ -79,6 +81,36 @@ def recurrent(*, seed: int = 0, dtype: torch.dtype = torch.float32, **options: f
     return Recurrent(**options).to(dtype)
 
 
+def run(path: Path, config: TrainConfig, model: nn.Module | None = None, **options: Any) -> dict[str, Any]:
+    """A training on eight rings."""
+    return train(
+        recurrent() if model is None else model, rings(8), rings(3, seed=1), config, path, quiet=True, **options
+    )
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The lines of ``metrics.jsonl``."""
+    return [json.loads(line) for line in (path / "metrics.jsonl").read_text().splitlines()]
+
+
+def scripted(values: Iterable[float], *, higher_is_better: bool = False) -> Task:
+    """A task whose metric follows a script, whatever the model predicts."""
+    script = iter(values)
+    return Task("node", metric=Metric("scripted", lambda *_: next(script), higher_is_better=higher_is_better))
+
+
+def slow_run(path: Path, started: Path, end: Path) -> None:
+    """A run that says when its first epoch is over and goes on when it may."""
+    torch.set_num_threads(1)
+
+    def wait(line: dict[str, Any]) -> None:
+        started.touch()
+        while not end.exists():
+            time.sleep(0.02)
+
+    run(path, TrainConfig(epochs=2, batch_size=4), callback=wait)
+
+
 def long_run(path: Path) -> None:
     """A run long enough to be killed in; with dropout, jitter and a schedule, so that all state matters."""
     torch.set_num_threads(1)
@@ -88,7 +120,7 @@ def long_run(path: Path) -> None:
 
 SPREAD = {
     "mean": TrainConfig(epochs=2, batch_size=4, lr=1e-2),
-    "log10": TrainConfig(epochs=2, batch_size=4, lr=1e-2, log10=True, criterion="l1", clip=None),
+    "log10": TrainConfig(epochs=2, batch_size=4, lr=1e-2, log10=True, clip=None),
 }
 
 
@@ -96,7 +128,8 @@ def spread_run(path: Path, config: TrainConfig) -> Recurrent:
     """Nine masked graphs in batches of four: the last batch is smaller than two processes."""
     model = recurrent(dtype=torch.float64)
     graphs = rings(9, masked=True, dtype=torch.float64)
-    train(model, graphs, rings(3, seed=1, dtype=torch.float64), config, path, quiet=True)
+    task = Task("node", loss="l1" if config.log10 else "mse")
+    train(model, graphs, rings(3, seed=1, dtype=torch.float64), config, path, task=task, quiet=True)
     return model
 
 

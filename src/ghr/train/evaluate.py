@@ -1,104 +1,134 @@
-"""Predictions of a model on a whole dataset."""
+"""Predictions of a model on many graphs, and their score."""
 
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.data import Batch
+from torch_geometric.data import Batch, Data
 from tqdm import tqdm
 
-from ghr.models.settle import Steps
-from ghr.train.loss import check_shapes
-
-
-class Examples(Protocol):
-    """Graphs by number, as every PyG dataset and every list of ``Data`` has them."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, index: int, /) -> Any: ...
-
-
-class ScoredExamples(Examples, Protocol):
-    """Graphs with the metric they are judged by; lower is better."""
-
-    def metric(self, prediction: Tensor, target: Tensor, /) -> float:
-        """How far ``prediction`` is from ``target``."""
-        ...
+from ghr.checks import check_whole
+from ghr.datasets.splits import Examples
+from ghr.datasets.task import Task
+from ghr.train.select import select_rows
 
 
 def predict(
-    model: nn.Module,
-    dataset: Examples,
-    *,
-    batch_size: int = 64,
-    steps: Steps | None = None,
-    t_high: int | None = None,
-    t_low: int | None = None,
-    progress: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """Predict every graph of a dataset, without gradients and in evaluation mode.
+    model: nn.Module, graphs: Examples, task: Task, *, batch_size: int = 64, progress: bool = False, **loops: Any
+) -> list[Tensor]:
+    """Predict graphs, without gradients and in evaluation mode; they need no targets.
 
     Args:
-        model: Called as ``model(data)``, with those of ``steps``, ``t_high`` and ``t_low`` that are given.
-        dataset: Graphs with a target ``y`` and, optionally, a ``mask`` of the rows that count.
+        model: Called as ``model(data, **loops)``.
+        graphs: The graphs, prepared as the model needs them.
+        task: What is asked of them.
         batch_size: Graphs predicted at once.
-        steps: Global steps, where other than the model's own; ``"auto"`` runs until predictions no longer change.
-        t_high: High-level inner steps, where other than the model's own.
-        t_low: Low-level inner steps, where other than the model's own.
         progress: Whether to show a bar.
+        **loops: Numbers for the loops of the model, where other than its own, such as ``steps=8``.
+
+    Returns:
+        One prediction per graph, a row for each of its nodes, for itself or for each of its edges, on the CPU.
+    """
+    parts: list[Tensor] = []
+    for batch, _, prediction in _run(model, graphs, task, batch_size, progress, loops):
+        parts += torch.split(prediction.cpu(), [task.rows(graph) for graph in batch])
+    return parts
+
+
+def collect(
+    model: nn.Module, graphs: Examples, task: Task, *, batch_size: int = 64, progress: bool = False, **loops: Any
+) -> tuple[Tensor, Tensor]:
+    """Predict graphs with targets; return the predictions and targets that count, over all of them.
+
+    Rows stay together, unless a target of several numbers is known in part: then come single entries, except for a
+    metric that is taken column by column, which gets NaN where a target is missing. Arguments as in :func:`predict`.
 
     Shapes:
-        - **output:** prediction :math:`(N, C)` and target :math:`(N, C)`, or classes :math:`(N)`, on the CPU, the
-          counted rows of all graphs in order
+        - **output:** prediction :math:`(N, C)` and target :math:`(N, C)`, or classes :math:`(N)`, on the CPU
     """
-    if len(dataset) == 0:
-        raise ValueError("There is nothing to predict: the dataset has no graphs.")
-    if batch_size < 1:
-        raise ValueError(f"batch_size must be at least 1, but is {batch_size}.")
-    overrides = {
-        name: value for name, value in (("steps", steps), ("t_high", t_high), ("t_low", t_low)) if value is not None
-    }
+    pairs = [
+        select_rows(task, data, prediction)
+        for _, data, prediction in _run(model, graphs, task, batch_size, progress, loops)
+    ]
+    guesses, targets = (torch.cat(side).cpu() for side in zip(*pairs, strict=True))
+    there = ~targets.isnan()
+    if task.score.columns or bool(there.all()):
+        return guesses, targets
+    return guesses[there], targets[there]
+
+
+def evaluate(
+    model: nn.Module, graphs: Examples, task: Task | None = None, *, batch_size: int = 64, **loops: Any
+) -> float:
+    """Return the score of a model on graphs, by the metric of their task.
+
+    Args:
+        model: As in :func:`predict`; so are the other arguments.
+        graphs: Graphs with targets.
+        task: What is asked of them; by default the ``task`` of the dataset.
+        batch_size: Graphs predicted at once.
+        **loops: Numbers for the loops of the model.
+    """
+    asked = find_task(task, graphs)
+    prediction, target = collect(model, graphs, asked, batch_size=batch_size, **loops)
+    if target.shape[0] == 0:
+        raise ValueError("The metric needs at least one target, but masks and missing entries leave none.")
+    return asked.score(prediction, target)
+
+
+def find_task(task: Task | None, *sources: object) -> Task:
+    """Return the task that is given or, without one, that of the first dataset that has one."""
+    found = [getattr(source, "task", None) for source in sources]
+    chosen = task if task is not None else next((own for own in found if isinstance(own, Task)), None)
+    if not isinstance(chosen, Task):
+        raise ValueError(
+            "Nothing says what is asked of the graphs; pass a task, such as Task('node', out_channels=1, loss='mse', "
+            f"metric='mae'); got {task!r}."
+        )
+    return chosen
+
+
+def collate(graphs: Examples, indices: list[int]) -> Any:
+    """Return the graphs at ``indices`` as one batch."""
+    return collate_list([graphs[index] for index in indices])
+
+
+def collate_list(graphs: Sequence[Data]) -> Any:
+    """Return graphs as one batch, or raise a ValueError that says how they differ."""
+    first = graphs[0]
+    for number, graph in enumerate(graphs):
+        if not isinstance(graph, Data):
+            raise ValueError(f"Graph {number} is a {type(graph).__name__}, not a graph of PyTorch Geometric.")
+        if set(graph.keys()) != set(first.keys()):
+            differ = sorted(set(graph.keys()) ^ set(first.keys()))
+            raise ValueError(f"Graphs of one batch must have the same attributes, but some lack {', '.join(differ)}.")
+    try:
+        return Batch.from_data_list(list(graphs))
+    except RuntimeError as error:
+        raise ValueError(
+            f"These graphs cannot form a batch, since their attributes differ in width: {error}."
+        ) from error
+
+
+def _run(
+    model: nn.Module, graphs: Examples, task: Task, batch_size: int, progress: bool, loops: dict[str, Any]
+) -> Iterator[tuple[list[Any], Any, Tensor]]:
+    """Give the graphs of every batch, the batch and its prediction."""
+    if len(graphs) == 0:
+        raise ValueError("There is nothing to predict: there are no graphs.")
+    batch_size = check_whole("batch_size", batch_size)
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
-    predictions, targets = [], []
     was_training = model.training
     model.eval()
     try:
         with torch.no_grad():
-            starts = range(0, len(dataset), batch_size)
+            starts = range(0, len(graphs), batch_size)
             for start in tqdm(starts, desc="predict", unit="batch", disable=not progress):
-                data = collate(dataset, list(range(start, min(start + batch_size, len(dataset))))).to(device)
-                prediction = model(data, **overrides)
-                check_shapes(prediction, data.y)
-                predictions.append(counted(prediction, data).cpu())
-                targets.append(counted(data.y, data).cpu())
+                batch = [graphs[index] for index in range(start, min(start + batch_size, len(graphs)))]
+                data = collate_list(batch).to(device)
+                prediction = model(data, **loops)
+                task.check_prediction(prediction, data)
+                yield batch, data, prediction
     finally:
         model.train(was_training)
-    return torch.cat(predictions), torch.cat(targets)
-
-
-def evaluate(model: nn.Module, dataset: ScoredExamples, *, batch_size: int = 64) -> float:
-    """The metric of a model on a dataset, by the dataset's own measure."""
-    prediction, target = predict(model, dataset, batch_size=batch_size)
-    if target.shape[0] == 0:
-        raise ValueError("The metric needs at least one row, but the masks of this dataset leave none.")
-    return float(dataset.metric(prediction, target))
-
-
-def collate(dataset: Examples, indices: list[int]) -> Any:
-    """The graphs at ``indices`` as one batch."""
-    return Batch.from_data_list([dataset[index] for index in indices])
-
-
-def counted(rows: Tensor, data: Any) -> Tensor:
-    """The rows that ``data.mask`` keeps; all of them where there is no mask."""
-    if "mask" not in data:
-        return rows
-    mask: Tensor = data.mask
-    if mask.dtype != torch.bool or mask.shape != rows.shape[:1]:
-        raise ValueError(
-            f"data.mask must be boolean with one entry per row, but is {mask.dtype} of shape {tuple(mask.shape)} "
-            f"where the rows have the shape {tuple(rows.shape)}."
-        )
-    # Indexing with a mask has a backward whose order of additions depends on threads; index_select has not.
-    return rows.index_select(0, mask.nonzero().squeeze(1))

@@ -2,7 +2,13 @@
 
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor, nn
+
+from ghr.checks import check_flag, check_number
+
+# Losses that compare entry by entry and would broadcast; whole numbers are never classes for them.
+ENTRY_BY_ENTRY = (nn.MSELoss, nn.L1Loss, nn.SmoothL1Loss, nn.HuberLoss, nn.BCELoss, nn.BCEWithLogitsLoss)
 
 
 class DiscountedLoss(nn.Module):
@@ -29,11 +35,9 @@ class DiscountedLoss(nn.Module):
         super().__init__()
         if not callable(criterion) or isinstance(criterion, type):
             raise ValueError(f"The criterion must be a loss such as nn.MSELoss(), but is {criterion!r}.")
-        if not 0.0 < gamma <= 1.0:
-            raise ValueError(f"gamma must lie in (0, 1], where 1 weighs all steps alike, but is {gamma}.")
         self.criterion = criterion
-        self.gamma = gamma
-        self.log10 = log10
+        self.gamma = check_number("gamma", gamma, above=0, most=1, also=", which weighs all steps alike")
+        self.log10 = check_flag("log10", log10)
 
     def forward(self, predictions: Sequence[Tensor], target: Tensor) -> Tensor:
         """The discounted sum, or its logarithm."""
@@ -46,8 +50,8 @@ class DiscountedLoss(nn.Module):
             raise ValueError("The loss needs the prediction of at least one step, but the list is empty.")
         total = predictions[0].new_zeros(())
         for prediction in predictions:
-            check_shapes(prediction, target)
-            step_loss: Tensor = self.criterion(prediction, target)
+            check_alike(prediction, target, classes=not isinstance(self.criterion, ENTRY_BY_ENTRY))
+            step_loss: Tensor = self.criterion(*_align(prediction, target))
             if step_loss.dim() != 0:
                 raise ValueError(
                     f"The criterion must reduce to a scalar, but {self.criterion} returned the shape "
@@ -61,11 +65,25 @@ class DiscountedLoss(nn.Module):
         return f"{type(self).__name__}({self.criterion}, gamma={self.gamma}, log10={self.log10})"
 
 
-def check_shapes(prediction: Tensor, target: Tensor) -> None:
-    """Refuse what a criterion would silently broadcast; whole numbers may be the classes of rows of scores."""
-    classes = target.dim() == 1 and not target.is_floating_point()
-    if (prediction.shape[:1] if classes and prediction.dim() == 2 else prediction.shape) != target.shape:
+def check_alike(prediction: Tensor, target: Tensor, *, classes: bool) -> None:
+    """Refuse what a criterion would silently broadcast.
+
+    Args:
+        prediction: What was predicted.
+        target: What would be right.
+        classes: Whether whole numbers may be the classes of rows of scores.
+    """
+    scores = classes and target.dim() == 1 and not target.is_floating_point() and prediction.shape[1:] != (1,)
+    if (prediction.shape[:1] if scores and prediction.dim() == 2 else prediction.shape) != target.shape:
         raise ValueError(
             f"A prediction and its target must have the same shape, but the prediction is {tuple(prediction.shape)} "
             f"and the target {tuple(target.shape)}."
         )
+
+
+def _align(prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Return numbers in the finer of their two precisions: some criteria fail where they differ; classes stay."""
+    if not target.is_floating_point():
+        return prediction, target
+    dtype = torch.promote_types(prediction.dtype, target.dtype)
+    return prediction.to(dtype), target.to(dtype)

@@ -1,11 +1,13 @@
 """Learning rates over the epochs."""
 
+import math
 from typing import Any
 
 from torch.optim import Optimizer
-from torch.optim.lr_scheduler import ConstantLR, CosineAnnealingLR, LRScheduler, ReduceLROnPlateau
 
 from ghr.train.config import TrainConfig
+
+LEAST_CHANGE = 1e-4  # the part of an error by which it must fall to count as better, as in PyTorch
 
 
 class Schedule:
@@ -18,35 +20,52 @@ class Schedule:
 
     def __init__(self, optimizer: Optimizer, config: TrainConfig) -> None:
         self.optimizer = optimizer
-        self.scheduler: LRScheduler
-        if config.schedule == "cosine":
-            self.scheduler = CosineAnnealingLR(optimizer, T_max=config.epochs, eta_min=config.min_lr)
-        elif config.schedule == "plateau":
-            self.scheduler = ReduceLROnPlateau(
-                optimizer, factor=config.plateau_factor, patience=config.plateau_patience, min_lr=config.min_lr
-            )
-        else:
-            self.scheduler = ConstantLR(optimizer, factor=1.0)
+        self.config = config
+        self.epoch = 0
+        self.best = math.inf
+        self.stale = 0
 
     @property
     def lr(self) -> float:
         """The learning rate in force."""
         return float(self.optimizer.param_groups[0]["lr"])
 
-    def step(self, val: float) -> None:
-        """End an epoch whose validation metric was ``val`` (lower is better)."""
-        if isinstance(self.scheduler, ReduceLROnPlateau):
-            self.scheduler.step(val)
-        else:
-            self.scheduler.step()
+    def step(self, error: float) -> None:
+        """End an epoch whose validation error was ``error``; lower is better."""
+        self.epoch += 1
+        if self.config.schedule == "cosine":
+            self._set(self._cosine())
+        elif self.config.schedule == "plateau":
+            self._follow(error)
+
+    def _follow(self, error: float) -> None:
+        # PyTorch's own schedule multiplies by 1 - threshold, which calls no change at all better below zero.
+        if error < self.best * (1 - math.copysign(LEAST_CHANGE, self.best)):
+            self.best, self.stale = error, 0
+            return
+        self.stale += 1
+        if self.stale > self.config.plateau_patience:
+            self._set(max(self.lr * self.config.plateau_factor, self.config.min_lr))
+            self.stale = 0
+
+    def _cosine(self) -> float:
+        # Of the epoch alone, so that a run of more epochs can go on from one of fewer.
+        least, part = self.config.min_lr / self.config.lr, min(self.epoch / self.config.epochs, 1.0)
+        return self.config.lr * (least + (1 - least) * (1 + math.cos(math.pi * part)) / 2)
+
+    def _set(self, lr: float) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = lr
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything needed to go on later."""
-        return dict(self.scheduler.state_dict())
+        """Return everything needed to go on later, but what the optimiser keeps."""
+        return {"epoch": self.epoch, "best": self.best, "stale": self.stale}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from what :meth:`state_dict` returned."""
-        self.scheduler.load_state_dict(state)
+        """Go on from what :meth:`state_dict` returned, also of a schedule over fewer epochs."""
+        self.epoch, self.best, self.stale = state["epoch"], state["best"], state["stale"]
+        if self.config.schedule == "cosine":
+            self._set(self._cosine())
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({type(self.scheduler).__name__}, lr={self.lr})"
+        return f"Schedule({self.config.schedule!r}, lr={self.lr})"

@@ -1,98 +1,259 @@
-"""Train a model so that a killed run goes on as if nothing had happened."""
+"""The epochs of a training, on every process that takes part in it."""
 
 import logging
-import os
+import math
+import sys
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from lightning_fabric import Fabric
-from torch import nn
+from torch import Tensor, nn
+from torch.optim import Adam, AdamW, Optimizer
+from tqdm import tqdm
 
+from ghr.datasets.splits import Examples
+from ghr.datasets.task import Task
+from ghr.models.inputs import dtype_of
+from ghr.train.batches import epoch_batches, jittered_steps, local_share, seed_everything
 from ghr.train.config import TrainConfig
-from ghr.train.evaluate import Examples, ScoredExamples
-from ghr.train.loop import Trainer
-from ghr.train.processes import default_fabric, on_rank_zero
-from ghr.train.run import RunDirectory, jsonable
-from ghr.weights import load_weights
+from ghr.train.directory import RunDirectory, digest
+from ghr.train.evaluate import collate, evaluate
+from ghr.train.loss import DiscountedLoss
+from ghr.train.objective import GlobalLoss, NotFiniteError
+from ghr.train.processes import on_rank_zero
+from ghr.train.provenance import machine, versions
+from ghr.train.schedule import Schedule
+from ghr.train.select import Selection
+from ghr.weights import load_weights, weights_to_bytes
 
 logger = logging.getLogger("ghr.train")
 
+Callback = Callable[[dict[str, Any]], None]
+_OPTIMIZERS: dict[str, type[Optimizer]] = {"adam": Adam, "adamw": AdamW}
 
-def train(
-    model: nn.Module,
-    train_set: Examples,
-    val_set: ScoredExamples,
-    config: TrainConfig,
-    run_dir: str | os.PathLike[str],
-    *,
-    extra: Mapping[str, Any] | None = None,
-    report: Callable[[nn.Module], Mapping[str, Any]] | None = None,
-    quiet: bool = False,
-    fabric: Fabric | None = None,
-) -> dict[str, Any]:
-    """Train a model, write everything about it into a run directory, and leave it with its best weights.
 
-    Started again with the same arguments, a finished run returns its result at once, and an unfinished one goes on
-    after its last whole epoch and ends, on the CPU, with the same weights bit for bit as if it had never stopped. Under
-    ``torchrun`` or SLURM the same call trains on all processes together. The global random state is reseeded.
+@dataclass
+class Progress:
+    """How far a run is.
 
     Args:
-        model: Has ``rollout(data, steps=None)``, which returns the predictions after every step. A model with an
-            integer attribute ``steps`` is recurrent; only for these does ``config.jitter`` apply. Where it has a
-            method ``penalty()``, the scalar this returns is added to what is minimised (not to the loss reported).
-        train_set: Graphs with targets ``y`` and, optionally, a ``mask`` of the rows that count.
-        val_set: Like ``train_set``, with the metric that chooses the best weights.
-        config: How to train.
-        run_dir: Where the run is written (:mod:`ghr.train.run`).
-        extra: What describes model and data, in the types of JSON; part of ``config.json``. A directory is only
-            reopened for the same description.
-        report: Called once at the end with the best model; what it returns is stored as ``metrics`` of the result,
-            where numbers that are not finite become ``null``.
-        quiet: Whether to hide the progress bar.
-        fabric: A launched Fabric, where the default one does not do.
-
-    Returns:
-        The content of ``result.json``.
-
-    Raises:
-        NotFiniteError: Where loss, gradient or validation metric stop being finite. It is a ``ValueError``.
-        ValueError: Where ``run_dir`` belongs to another config, or its newest checkpoint is damaged.
-        OSError: Where ``run_dir`` cannot be written.
+        epoch: Epochs done.
+        best_epoch: The epoch with the best validation metric; ``0`` before the first.
+        best_val: That metric.
+        best_digest: Hash of the weights that had it.
+        stale: Epochs since.
+        seconds: Time spent, over all starts.
     """
-    described = _describe(config, extra or {})
-    _check_trainable(model, train_set)
-    fabric = default_fabric() if fabric is None else fabric
-    run = RunDirectory(run_dir)
-    result = on_rank_zero(fabric, lambda: run.open(described))
-    if result is None:
-        trainer = Trainer(model, train_set, val_set, config, run, fabric, quiet=quiet)
-        trainer.fit()
-        result = on_rank_zero(fabric, lambda: trainer.finish(described, report))
-    best = on_rank_zero(fabric, run.read_best)
-    if best is None:
-        logger.warning("%s is finished but has no best weights; those of the model are left as they are.", run.path)
-    else:
-        load_weights(model, best, run.best)
-    model.eval()
-    return result
+
+    best_val: float
+    epoch: int = 0
+    best_epoch: int = 0
+    best_digest: str = ""
+    stale: int = 0
+    seconds: float = 0.0
 
 
-def _describe(config: TrainConfig, extra: Mapping[str, Any]) -> dict[str, Any]:
-    if "train" in extra:
-        raise ValueError("extra must not have the key 'train', which config.json uses for the training config.")
-    described = jsonable({"train": asdict(config), **extra})
-    assert isinstance(described, dict)
-    return described
+class Trainer:
+    """One run on every process that takes part in it; see :func:`ghr.train.train` for the arguments."""
 
+    def __init__(
+        self,
+        model: nn.Module,
+        train_set: Examples,
+        val_set: Examples,
+        task: Task,
+        config: TrainConfig,
+        run: RunDirectory,
+        fabric: Fabric,
+        *,
+        quiet: bool = False,
+        callback: Callback | None = None,
+    ) -> None:
+        self.model = model
+        self.train_set = train_set
+        self.val_set = val_set
+        self.task = task
+        self.config = config
+        self.run = run
+        self.fabric = fabric
+        self.quiet = quiet
+        self.callback = callback
+        self.progress = Progress(task.score.worst)
+        self.shown: dict[str, str] = {}
+        self.batches = math.ceil(len(train_set) / config.batch_size)
+        criterion = task.criterion().to(device=fabric.device, dtype=dtype_of(model))
+        self.objective = GlobalLoss(DiscountedLoss(criterion, gamma=config.gamma, log10=config.log10), fabric)
+        self.penalty: Callable[[], Tensor] | None = getattr(model, "penalty", None)
+        optimizer_class: Any = _OPTIMIZERS[config.optimizer]
+        self.optimizer: Optimizer = optimizer_class(model.parameters(), lr=config.lr, weight_decay=config.weight_decay)
+        self.schedule = Schedule(self.optimizer, config)
+        state = on_rank_zero(fabric, self._load_weights)
+        # From here on all processes have the weights of the first: setting up DDP sends them around.
+        self.module, self.stepper = fabric.setup(model, self.optimizer)
+        self.module.mark_forward_method("rollout")
+        if state is None:
+            on_rank_zero(fabric, lambda: self._save(weights_to_bytes(model)))
+        else:
+            self._load_state(state)
+        self._started = time.monotonic() - self.progress.seconds
 
-def _check_trainable(model: nn.Module, train_set: Examples) -> None:
-    if not callable(getattr(model, "rollout", None)):
-        raise TypeError(
-            f"{type(model).__name__} cannot be trained: it has no method rollout(data, steps=None) that returns "
-            f"the predictions after every step."
+    def fit(self) -> None:
+        """Run the epochs that are left."""
+        progress, config = self.progress, self.config
+        with tqdm(
+            total=config.epochs * self.batches,
+            initial=progress.epoch * self.batches,
+            desc="train",
+            unit="batch",
+            disable=self.quiet or not self.fabric.is_global_zero,
+            mininterval=0.2 if sys.stderr.isatty() else 10.0,
+        ) as bar:
+            while progress.epoch < config.epochs and not self._is_stale():
+                self._epoch(progress.epoch + 1, bar)
+        if progress.epoch < config.epochs and self.fabric.is_global_zero:
+            logger.info("Stopped early after epoch %d: no better since %d.", progress.epoch, progress.best_epoch)
+
+    def finish(
+        self, described: dict[str, Any], report: Callable[[nn.Module], Mapping[str, Any]] | None
+    ) -> dict[str, Any]:
+        """Load the best weights, report on them and write the result; on the first process only."""
+        self.run.load_best(self.model)
+        self.model.eval()
+        seed_everything(self.config.seed, 0, 0)
+        metrics = {} if report is None else report(self.model)
+        return self.run.finish(
+            {
+                "config": described,
+                "seed": self.config.seed,
+                "epochs": self.progress.epoch,
+                "best_epoch": self.progress.best_epoch,
+                "best_val": self.progress.best_val,
+                "parameters": sum(parameter.numel() for parameter in self.model.parameters()),
+                "metrics": metrics,
+                "seconds": round(time.monotonic() - self._started, 3),
+                "processes": self.fabric.world_size,
+                "versions": versions(),
+                "machine": machine(self.fabric.device),
+            }
         )
-    if not any(parameter.requires_grad for parameter in model.parameters()):
-        raise ValueError(f"{type(model).__name__} cannot be trained: none of its parameters takes a gradient.")
-    if len(train_set) == 0:
-        raise ValueError("There is nothing to learn from: the training set has no graphs.")
+
+    def _epoch(self, epoch: int, bar: "tqdm[Any]") -> None:
+        progress, started, lr = self.progress, time.monotonic(), self.schedule.lr
+        train_loss = self._train_batches(epoch, bar)
+        size, metric = self.config.batch_size, self.task.score
+        val = on_rank_zero(self.fabric, lambda: evaluate(self.model, self.val_set, self.task, batch_size=size))
+        if math.isnan(val) or val == metric.worst:
+            raise self._not_finite(f"The validation metric became {val} in epoch {epoch}")
+        self.schedule.step(-val if metric.higher_is_better else val)
+        better = metric.is_better(val, progress.best_val)
+        if better:
+            progress.best_epoch, progress.best_val, progress.stale = epoch, val, 0
+        else:
+            progress.stale += 1
+        progress.epoch, progress.seconds = epoch, time.monotonic() - self._started
+        seconds = round(time.monotonic() - started, 3)
+        row = {"epoch": epoch, "train_loss": train_loss, "val": val, "lr": lr, "seconds": seconds}
+        on_rank_zero(self.fabric, lambda: self._record(row, better=better))
+        self.shown = {"val": f"{val:.4g}", "best": f"{progress.best_val:.4g}"}
+        if self.callback is not None and self.fabric.is_global_zero:
+            self.callback(row)
+
+    def _train_batches(self, epoch: int, bar: "tqdm[Any]") -> float:
+        config, fabric = self.config, self.fabric
+        seed_everything(config.seed, epoch, fabric.global_rank)
+        self.model.train()
+        batches = epoch_batches(len(self.train_set), config.batch_size, seed=config.seed, epoch=epoch)
+        steps = getattr(self.model, "steps", None)
+        all_steps: list[int | None] = [None] * len(batches)
+        if config.jitter and steps is not None:
+            all_steps = [*jittered_steps(steps, len(batches), seed=config.seed, epoch=epoch)]
+        losses = []
+        for number, (batch, batch_steps) in enumerate(zip(batches, all_steps, strict=True), start=1):
+            loss = self._train_batch(batch, batch_steps, place=f"epoch {epoch}, batch {number}")
+            if loss is not None:
+                losses.append(loss)
+                bar.set_postfix({"loss": f"{loss:.4g}", **self.shown}, refresh=False)
+            bar.update()
+        if not losses:
+            raise ValueError("There is nothing to learn from: no target of any training graph counts.")
+        return sum(losses) / len(losses)
+
+    def _train_batch(self, batch: list[int], steps: int | None, *, place: str) -> float | None:
+        """Take one step of the optimiser; return the loss, or ``None`` where nothing of the batch counts."""
+        indices, counts = local_share(batch, rank=self.fabric.global_rank, world=self.fabric.world_size)
+        data = collate(self.train_set, indices).to(self.fabric.device)
+        chosen = Selection.of(self.task, data)
+        share = self.objective.weigh(chosen.target) if counts else 0.0
+        whole = self.objective.add_up(share)
+        if whole == 0:
+            return None
+        with self.fabric.autocast():
+            outputs = self.module.rollout(data) if steps is None else self.module.rollout(data, steps=steps)
+        for output in outputs:
+            self.task.check_prediction(output, data)
+        predictions = [chosen.apply(output) for output in outputs]
+        surrogate, loss = self.objective(predictions, chosen.target, share=share, whole=whole)
+        if self.penalty is not None:  # every process adds the same one, and the mean of their gradients has it once
+            surrogate = surrogate + self.penalty()
+        if not (math.isfinite(loss) or (self.config.log10 and loss == -math.inf)):
+            raise self._not_finite(f"The loss became {loss} in {place}")
+        self.stepper.zero_grad()
+        self.fabric.backward(surrogate)
+        norm = self.fabric.clip_gradients(
+            self.module,
+            self.stepper,
+            # An infinite bound leaves every gradient as it is, and still measures it.
+            max_norm=math.inf if self.config.clip is None else self.config.clip,
+            error_if_nonfinite=False,
+        )
+        if norm is not None and not math.isfinite(norm):
+            raise self._not_finite(
+                f"The norm of the gradient became {float(norm)} in {place}, where the loss is {loss}"
+            )
+        self.stepper.step()
+        return loss
+
+    def _record(self, row: dict[str, Any], *, better: bool) -> None:
+        # The order matters: see ghr.train.directory.
+        weights = weights_to_bytes(self.model)
+        if better:
+            self.progress.best_digest = digest(weights)
+        self.run.append_metrics(row)
+        self._save(weights)
+        if better:
+            self.run.write_best(weights)
+            logger.debug("New best validation metric %.6g in epoch %d.", self.progress.best_val, self.progress.epoch)
+
+    def _save(self, weights: bytes) -> None:
+        state = {
+            **asdict(self.progress),
+            "optimizer": self.optimizer.state_dict(),
+            "schedule": self.schedule.state_dict(),
+        }
+        self.run.save(self.progress.epoch, weights, state)
+
+    def _load_weights(self) -> dict[str, Any] | None:
+        checkpoint = self.run.resume()
+        if checkpoint is None:
+            return None
+        load_weights(self.model, checkpoint.weights, checkpoint.source)
+        logger.info("Resumed %s after epoch %d.", self.run.path, checkpoint.epoch)
+        return checkpoint.state
+
+    def _load_state(self, state: dict[str, Any]) -> None:
+        self.optimizer.load_state_dict(state.pop("optimizer"))
+        self.schedule.load_state_dict(state.pop("schedule"))
+        self.progress = Progress(**state)
+
+    def _is_stale(self) -> bool:
+        return self.config.patience is not None and self.progress.stale >= self.config.patience
+
+    def _not_finite(self, what: str) -> NotFiniteError:
+        clip = "stronger clipping" if self.config.clip else "gradient clipping"
+        return NotFiniteError(
+            f"{what}. Nothing of it was saved: the last good state in {self.run.path} is that after epoch "
+            f"{self.progress.epoch}. Try, in a new run directory, a smaller learning rate (lr is {self.config.lr}), "
+            f"{clip} (clip is {self.config.clip}) or fewer steps."
+        )
