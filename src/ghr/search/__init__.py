@@ -1,0 +1,19 @@
+"""A search for good settings, by many processes at once and over as many sittings as it takes."""
+
+from ghr.search.journal import Journal, Trial
+from ghr.search.search import Search, with_default_space
+from ghr.search.space import DEFAULT_SPACE, Choice, Range, Space
+from ghr.search.work import open_search, work
+
+__all__ = [
+    "DEFAULT_SPACE",
+    "Choice",
+    "Journal",
+    "Range",
+    "Search",
+    "Space",
+    "Trial",
+    "open_search",
+    "with_default_space",
+    "work",
+]
