@@ -1,33 +1,30 @@
 """Rows that train in a second, importable by the processes that tests start."""
 
 import json
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ghr.datasets.rgg import REGIMES
-from ghr.paper import DeepSpec, GHRSpec, Recipe, RGGSpec
 from ghr.paper.item import Place, Report
 from ghr.paper.results import gather
-from ghr.paper.row import Counts, Reported, Row
-from ghr.paper.runs import EVALUATIONS, Run, runs_of, work_on
-from ghr.train import TrainConfig
-from ghr.train.run import RunDirectory
+from ghr.paper.row import Inference, Loops, Reported, Row, Setup
+from ghr.paper.runs import EVALUATIONS, RowRun, list_runs, work_on
+from ghr.train.directory import FORMAT, RunDirectory, jsonable
 
-DATA = RGGSpec(train_graphs=6, val_graphs=3, test_graphs=5)
+GRAPHS = {"train": 6, "val": 3, "test": 5}
 REPORTED = Reported((0.5, 0.1), (0.25, 0.05), (1.5, 0.2), 9.5)
+SETUP = Setup("tiny", "rgg-sssp-small", {"patience": None}, GRAPHS, seeds=(3, 4), reported={"ghr": REPORTED})
+ONCE = Setup("tiny", "rgg-sssp-small", {"patience": None}, GRAPHS, seeds=(3,))
 GHR_ROW = Row(
     "GHR",
+    "GHR",
+    SETUP,
     "ghr",
-    "tiny",
-    Recipe(GHRSpec(steps=1, t_high=1, t_low=1, hidden_channels=8), DATA, TrainConfig(epochs=2)),
-    seeds=(3, 4),
-    inference=(Counts(t_low=2), Counts(steps=2, t_high=2)),
-    beyond=Counts(t_low=2),
-    reported=REPORTED,
+    {"steps": 1, "t_high": 1, "t_low": 1, "hidden_channels": 8, "epochs": 2},
+    Inference((Loops(t_low=2), Loops(steps=2, t_high=2)), far=Loops(t_low=2)),
 )
-DEEP_ROW = Row(
-    "Deep", "deep", "tiny", Recipe(DeepSpec(layers=2, hidden_channels=8), DATA, TrainConfig(epochs=1)), seeds=(3,)
-)
+DEEP_ROW = Row("Deep", "Deep", ONCE, "deep-gine", {"layers": 2, "hidden_channels": 8, "epochs": 1}, folder="deep")
 ROWS = (GHR_ROW, DEEP_ROW)
 
 
@@ -38,49 +35,50 @@ class TinyItem:
     rows: tuple[Row, ...] = ROWS
 
     def report(self, place: Place) -> Report:
-        gathered = [gather(row, place.runs, place.seeds) for row in self.rows]
-        text = "\n".join(f"{each.row.title}: {each.seeds}" for each in gathered)
-        return Report(text, {"rows": [each.record() for each in gathered]})
+        gathered = gather(self.rows, place.runs, place.seeds)
+        text = "\n".join(f"{results.row.title}: {results.seeds}" for results in gathered)
+        return Report(text, {"rows": [results.record() for results in gathered]})
 
 
 def errors(scale: float, *, in_range: int, last: int) -> dict:
-    """Errors that grow with the distance, as a judged run has them."""
+    """Errors that grow with the distance, as an evaluated run has them."""
     groups = {str(d): {"mae": scale * (1 + d) / 10, "count": 2} for d in range(last + 1)}
-    values = [each["mae"] for each in groups.values()]
-    beyond = values[in_range + 1 :]
+    values = [group["mae"] for group in groups.values()]
+    far = values[in_range + 1 :]
     return {
         "mae": sum(values) / len(values),
         "in_range": sum(values[: in_range + 1]) / (in_range + 1),
-        "out_of_range": sum(beyond) / len(beyond) if beyond else None,
+        "out_of_range": sum(far) / len(far) if far else None,
         "largest_prediction": 10 * scale,
         "by_distance": groups,
     }
 
 
-def pretend(run: Run, scale: float) -> None:
-    """Write what a finished and judged run leaves, without its weights; its errors are `scale`, and twice it beyond."""
-    data = run.row.recipe.data
-    limits = {"in_range": data.in_range, "last": REGIMES[data.regime].test_max_distance}
-    directory = RunDirectory(run.path)
-    config = run.row.seeded(run.seed).config()
-    directory.open(config)
-    directory.finish(
-        {
-            "config": config,
-            "epochs": 3,
-            "best_epoch": 2,
-            "best_val": scale,
-            "seconds": 1.5,
-            "parameters": 1000,
-            "metrics": errors(scale, **limits),
-            "versions": {"python": "3"},
-            "machine": {"cores": 2},
-        }
-    )
-    judged = {counts.label: errors(2 * scale, **limits) for counts in run.row.inference}
-    (run.path / EVALUATIONS).write_text(json.dumps(judged))
+def pretend(run: RowRun, scale: float) -> None:
+    """Write what a finished run leaves, without its weights; its errors are `scale`, and twice it with other loops."""
+    regime = REGIMES[run.row.setup.benchmark.removeprefix("rgg-sssp-")]
+    limits = {"in_range": run.row.in_range, "last": regime.test_max_distance}
+    experiment, directory = run.experiment, RunDirectory(run.path)
+    config = {"format": FORMAT, "train": asdict(experiment.train), "experiment": experiment.describe()}
+    with ExitStack() as stack:
+        directory.open(jsonable(config), stack)
+        directory.finish(
+            {
+                "config": config,
+                "epochs": 3,
+                "best_epoch": 2,
+                "best_val": scale,
+                "seconds": 1.5,
+                "parameters": 1000,
+                "metrics": errors(scale, **limits),
+                "versions": {"python": "3"},
+                "machine": {"cores": 2},
+            }
+        )
+    evaluated = {loops.label: errors(2 * scale, **limits) for loops in run.row.inference.loops}
+    (run.path / EVALUATIONS).write_text(json.dumps(evaluated))
 
 
 def work(folder: Path) -> None:
     """What one of several processes does."""
-    work_on(runs_of(ROWS, folder / "runs"), folder / "data", quiet=True)
+    work_on(list_runs(ROWS, folder / "runs"), folder / "data", quiet=True)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from ghr.files import explained, replacing
 from ghr.paper.row import Row
-from ghr.paper.runs import runs_of
+from ghr.paper.runs import list_runs
 from ghr.train.provenance import machine, versions
 
 
@@ -78,14 +78,16 @@ def write_report(item: Item, place: Place, out: str | Path) -> list[Path]:
 
     A report that was made of more finished runs is not replaced: that is a ValueError.
     """
-    finished = sum(run.result() is not None for run in runs_of(item.rows, place.runs, seeds=place.seeds))
-    files = report_files(item, out)
+    finished = sum(run.result() is not None for run in list_runs(item.rows, place.runs, seeds=place.seeds))
     check_progress(item, out, finished)
     try:
         Path(out).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise explained("make the folder", out, error) from error
     report = item.report(place)
+    files = report_files(item, out)
+    if report.figure is None:
+        del files["png"]
     text = [f"# {item.title}", f"`ghr reproduce {item.name}`"]
     if report.figure is not None:
         text.append(f"![{item.title}]({files['png'].name})")
@@ -97,16 +99,12 @@ def write_report(item: Item, place: Place, out: str | Path) -> list[Path]:
         "machine": machine(torch.device("cpu")),
     }
     with ExitStack() as stack:  # what is entered first is renamed last: the Markdown says that the report is there
-        temporary = {suffix: stack.enter_context(replacing(file)) for suffix, file in _made(files, report).items()}
+        temporary = {suffix: stack.enter_context(replacing(file)) for suffix, file in files.items()}
         temporary["md"].write_text("\n\n".join([*text, report.text.strip()]) + "\n", encoding="utf-8")
         temporary["json"].write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
         if report.figure is not None:
             report.figure.savefig(temporary["png"], dpi=130)
-    return [*_made(files, report).values()]
-
-
-def _made(files: dict[str, Path], report: Report) -> dict[str, Path]:
-    return {suffix: file for suffix, file in files.items() if suffix != "png" or report.figure is not None}
+    return [*files.values()]
 
 
 def check_progress(item: Item, out: str | Path, finished: int) -> None:

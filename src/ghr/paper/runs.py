@@ -3,26 +3,25 @@
 import json
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from torch import nn
-
-from ghr.files import explained, write_text
-from ghr.lock import held, is_held
-from ghr.paper.row import AS_TRAINED, Counts, Row
-from ghr.train import NotFiniteError, load_best
-from ghr.train.run import RunDirectory, jsonable
+from ghr.experiment import Experiment, evaluate_split
+from ghr.files import write_text
+from ghr.lock import hold, is_held
+from ghr.paper.row import AS_TRAINED, Loops, Row
+from ghr.train import BusyError, NotFiniteError, Run
+from ghr.train.directory import LOCK, jsonable
 
 logger = logging.getLogger(__name__)
 
-State = Literal["finished", "running", "started", "missing"]
-LOCK, EVALUATIONS = "lock", "evaluations.json"
+Stage = Literal["finished", "running", "started", "missing"]
+EVALUATIONS = "evaluations.json"
 
 
 @dataclass(frozen=True)
-class Run:
+class RowRun:
     """One seed of a row in its directory.
 
     Args:
@@ -41,7 +40,12 @@ class Run:
         return self.row.run_dir(self.runs, self.seed)
 
     @property
-    def state(self) -> State:
+    def experiment(self) -> Experiment:
+        """What it trains."""
+        return self.row.experiment(self.seed)
+
+    @property
+    def stage(self) -> Stage:
         """How far the run is; ``started`` where nobody works on it now."""
         if (self.path / "result.json").exists():
             return "finished"
@@ -51,69 +55,77 @@ class Run:
 
     @property
     def unfinished(self) -> bool:
-        """Whether there is something left to train or to judge."""
-        return self._unjudged() != []
+        """Whether there is something left to train or to evaluate."""
+        return self.result() is None or self._find_missing() != []
 
-    def result(self) -> dict[str, Any] | None:
-        """Return what the finished run says of itself; ``None`` for a run that is not finished.
+    def open(self) -> Run:
+        """Return the run as it is on disk.
 
         Raises:
-            ValueError: Where the directory belongs to a run with another config.
+            FileNotFoundError: Where there is none.
+            ValueError: Where the directory belongs to another run, or to one of another version.
         """
-        if not (self.path / "result.json").exists():
-            return None
-        return RunDirectory(self.path).open(jsonable(self.row.seeded(self.seed).config()))
+        run, experiment = Run(self.path), self.experiment
+        stored = {**run.config.get("experiment", {}), **run.config["train"]}
+        asked = jsonable({**experiment.describe(), **asdict(experiment.train)})
+        for name, value in asked.items():
+            if stored.get(name) != value:
+                raise ValueError(
+                    f"{self.path} belongs to another run: {name} is {stored.get(name)!r} there and {value!r} for "
+                    f"{self.row.title}. Give another folder of runs, or delete that run."
+                )
+        return run
 
-    def metrics(self, counts: Counts) -> dict[str, Any] | None:
-        """Return the errors with other numbers of steps; ``None`` where they have not been computed."""
+    def result(self) -> dict[str, Any] | None:
+        """Return what the finished run says of itself; ``None`` for a run that is not finished."""
+        return self.open().result if (self.path / "result.json").exists() else None
+
+    def metrics(self, loops: Loops) -> dict[str, Any] | None:
+        """Return the errors with some loops; ``None`` where they have not been computed."""
         result = self.result()
         if result is None:
             return None
-        if counts == AS_TRAINED:
-            return dict(result["metrics"])
-        found = self._evaluations().get(counts.label)
+        found = result["metrics"] if loops == AS_TRAINED else self._read_evaluations().get(loops.label)
         return None if found is None else dict(found)
 
-    def work(self, data: str | Path, *, quiet: bool = False) -> bool:
-        """Train what is left, and judge with every number of steps; return whether this was done here or before.
+    def work(self, data: str | Path, *, quiet: bool = False) -> None:
+        """Train what is left, and evaluate with all loops.
 
-        Returns ``False`` where another process works on the same run.
+        Args:
+            data: Folder of the benchmarks' graphs.
+            quiet: Whether to hide the progress bar.
+
+        Raises:
+            BusyError: Where another process works on the same run.
         """
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise explained("make the run directory", self.path, error) from error
-        with held(self.path / LOCK) as mine:
-            if not mine:
-                return False
-            if self._unjudged() is None:
-                logger.info("Training %s with seed %d in %s.", self.row.title, self.seed, self.path)
-                self.row.seeded(self.seed).run(self.path, data, quiet=quiet)
-            self._judge(self._unjudged() or [], data)
-            return True
-
-    def model(self) -> nn.Module:
-        """Return the model with the best weights of the run."""
-        model = self.row.seeded(self.seed).build()
-        load_best(model, self.path)
-        return model.eval()
-
-    def _unjudged(self) -> list[Counts] | None:
+        if self.stage == "running":  # asked before the graphs are loaded, and once more by the training itself
+            raise self._say_busy()
         if self.result() is None:
-            return None
-        known = self._evaluations()
-        return [counts for counts in self.row.inference if counts.label not in known]
+            logger.info("Training %s with seed %d in %s.", self.row.title, self.seed, self.path)
+            self.experiment.run(self.path, data, quiet=quiet)
+        if self._find_missing():
+            with hold(self.path / LOCK) as mine:
+                if not mine:
+                    raise self._say_busy()
+                self._evaluate(data)
 
-    def _judge(self, missing: list[Counts], data: str | Path) -> None:
-        if not missing:
-            return
-        recipe, model = self.row.seeded(self.seed), self.model()
-        for counts in missing:
-            logger.info("Judging %s, seed %d, with %s.", self.row.title, self.seed, counts.label)
-            errors = recipe.judge(model, data, **counts.given)
-            write_text(self.path / EVALUATIONS, json.dumps(jsonable({**self._evaluations(), counts.label: errors})))
+    def _say_busy(self) -> BusyError:
+        return BusyError(f"Another process works in {self.path}; it is left to that one.")
 
-    def _evaluations(self) -> dict[str, Any]:
+    def _find_missing(self) -> list[Loops]:
+        known = self._read_evaluations()
+        return [loops for loops in self.row.inference.loops if loops.label not in known]
+
+    def _evaluate(self, data: str | Path) -> None:
+        run = self.open()
+        splits = self.experiment.data.load(data, run.model.transform)
+        for loops in self._find_missing():
+            logger.info("Evaluating %s, seed %d, with %s.", self.row.title, self.seed, loops.label)
+            errors = evaluate_split(run.model, splits, "test", **loops.given)
+            known = {**self._read_evaluations(), loops.label: errors}
+            write_text(self.path / EVALUATIONS, json.dumps(jsonable(known)))
+
+    def _read_evaluations(self) -> dict[str, Any]:
         path = self.path / EVALUATIONS
         if not path.exists():
             return {}
@@ -123,26 +135,27 @@ class Run:
             raise ValueError(f"{path} is damaged ({error}); delete it to have it computed again.") from error
 
 
-def runs_of(rows: Iterable[Row], runs: str | Path, *, seeds: int | None = None) -> list[Run]:
+def list_runs(rows: Iterable[Row], runs: str | Path, *, seeds: int | None = None) -> list[RowRun]:
     """Return the runs of rows, the first seed of all rows first; ``seeds`` is how many seeds of each count."""
     chosen = list(rows)
-    most = max((len(row.seeds) for row in chosen), default=0)
+    most = max((len(row.setup.seeds) for row in chosen), default=0)
     return [
-        Run(row, row.seeds[place], Path(runs))
-        for place in range(most if seeds is None else min(seeds, most))
+        RowRun(row, row.setup.seeds[number], Path(runs))
+        for number in range(most if seeds is None else min(seeds, most))
         for row in chosen
-        if place < len(row.seeds)
+        if number < len(row.setup.seeds)
     ]
 
 
-def work_on(runs: Sequence[Run], data: str | Path, *, quiet: bool = False) -> list[Run]:
+def work_on(runs: Sequence[RowRun], data: str | Path, *, quiet: bool = False) -> list[RowRun]:
     """Finish all runs that no other process works on; return those that are left to others or failed."""
     left = []
     for run in runs:
         try:
-            if not run.work(data, quiet=quiet):
-                logger.info("Another process works on %s.", run.path)
-                left.append(run)
+            run.work(data, quiet=quiet)
+        except BusyError as error:
+            logger.info("%s", error)
+            left.append(run)
         except NotFiniteError as error:  # one diverging run shall not stop the others
             logger.warning("%s", error)
             left.append(run)

@@ -1,7 +1,7 @@
 from ghr.paper.item import Place
 from ghr.paper.items.ablations import AblationFigure, AblationTable
 from ghr.paper.rgg import FULL, REDUCED
-from ghr.paper.runs import runs_of
+from ghr.paper.runs import list_runs
 from tiny_rows import pretend
 
 
@@ -11,13 +11,13 @@ def rows(text):
 
 
 def test_our_numbers_stand_beside_the_paper_s(tmp_path):
-    for run in runs_of([FULL[0], REDUCED[11]], tmp_path, seeds=2):
+    for run in list_runs([FULL[0], REDUCED[11]], tmp_path, seeds=2):
         pretend(run, 1.0)
     report = AblationTable().report(Place(tmp_path))
-    main, holds, steps = report.text.split("## ")
+    main, holds, loops = report.text.split("## ")
     assert "GHR-GatedGINE, full protocol 6.300 | **no** |" in holds
     assert holds.count("not known") == 4
-    main, steps = rows(main), rows(steps)
+    main, loops = rows(main), rows(loops)
     line = main["GHR-GatedGINE, full protocol", ""]
     assert line[1:9] == [
         "4.200 ± 0.000", "0.146 ± 0.395", "2.200 ± 0.000", "0.098 ± 0.088", "6.300 ± 0.000", "0.578 ± 0.828",
@@ -28,13 +28,13 @@ def test_our_numbers_stand_beside_the_paper_s(tmp_path):
     assert main["Deep-GINE", ""][5] == "3.150 ± 0.000", "deep models are run as trained"
     assert main["GHR-GAT", ""][1:3] == ["-", "0.466 ± 1.557"]
     assert main["GHR-GAT", ""][10] == "not run"
-    assert steps["GHR-GatedGINE, full protocol", "as trained"][3] == "1.100 ± 0.000"
-    assert ("GHR-GAT", "as trained") not in steps
+    assert loops["GHR-GatedGINE, full protocol", "as trained"][3] == "1.100 ± 0.000"
+    assert ("GHR-GAT", "as trained") not in loops
     assert len(report.record["rows"]) == 15
 
 
-def test_curves_are_those_beyond_the_range(tmp_path):
-    for run in runs_of([REDUCED[0], REDUCED[8]], tmp_path, seeds=1):
+def test_curves_are_those_of_the_loops_that_go_out_of_range(tmp_path):
+    for run in list_runs([REDUCED[0], REDUCED[8]], tmp_path, seeds=1):
         pretend(run, 1.0)
     report = AblationFigure().report(Place(tmp_path))
     ghr, flat = report.figure.axes

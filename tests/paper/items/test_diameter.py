@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import floyd_warshall
 
 from ghr import Coarsen, Graclus
-from ghr.paper import RGGSpec
 from ghr.paper.item import Place
-from ghr.paper.items.diameter import Diameter, diameter
+from ghr.paper.items.diameter import Diameter, Sample, diameter
 from ghr.testing import path_graph, random_graph
 
 
@@ -28,17 +27,18 @@ def test_a_path():
 
 
 def test_every_graph_is_in_one_bin_and_the_table_has_all_bins(tmp_path):
-    item = Diameter(sets=((RGGSpec("small", test_graphs=20), 7), (RGGSpec("large", test_graphs=6), 50)))
-    report = item.report(Place(data=tmp_path))
+    item = Diameter(sets=(Sample("small", 20, 7), Sample("large", 6, 50)))
+    place = Place(data=tmp_path)
+    report = item.report(place)
     bins = report.record["bins"]
-    assert sum(each["graphs"] for each in bins) == 26
-    test_set = RGGSpec("small", test_graphs=20).load(tmp_path, "test")
+    assert sum(group["graphs"] for group in bins) == 26
+    test_set = item.sets[0].load(place)
     first = bins[0]
     low, high = first["nodes"]
     inside = [graph for graph in test_set if low <= graph.num_nodes <= high]
     assert len(inside) == first["graphs"]
     mean = sum(diameter(graph.levels[1].edge_index, graph.levels[1].num_nodes) for graph in inside) / len(inside)
     assert first["coarse"]["mean"] == pytest.approx(mean)
-    assert all(each["coarse"]["mean"] < each["fine"]["mean"] for each in bins)
+    assert all(group["coarse"]["mean"] < group["fine"]["mean"] for group in bins)
     assert report.text.count("\n| small") + report.text.count("\n| large") == len(bins)
     assert len(report.figure.axes) == 3

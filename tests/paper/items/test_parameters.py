@@ -1,12 +1,12 @@
 from ghr.paper.item import Place
 from ghr.paper.items.parameters import Parameters
 from ghr.paper.rgg import REDUCED
-from ghr.paper.runs import runs_of
+from ghr.paper.runs import list_runs
 from tiny_rows import pretend
 
 
 def test_rows_are_sorted_by_size_and_finished_ones_drawn(tmp_path):
-    for run in runs_of(REDUCED[:2], tmp_path, seeds=1):
+    for run in list_runs(REDUCED[:2], tmp_path, seeds=1):
         pretend(run, 1.0)
     report = Parameters().report(Place(tmp_path))
     lines = [line.strip("| ").split(" | ") for line in report.text.splitlines() if line.startswith("| ")][1:]

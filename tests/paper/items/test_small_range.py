@@ -1,7 +1,7 @@
 from ghr.paper.item import Place
 from ghr.paper.items.small_range import SmallRange
 from ghr.paper.rgg import SMALL
-from ghr.paper.runs import runs_of
+from ghr.paper.runs import list_runs
 from tiny_rows import pretend
 
 
@@ -11,7 +11,7 @@ def cells(text, start):
 
 
 def test_numbers_stand_in_the_rows_they_belong_to(tmp_path):
-    for run in runs_of(SMALL[5][:1], tmp_path):
+    for run in list_runs(SMALL[5][:1], tmp_path):
         pretend(run, 1.0)
     item = SmallRange()
     report = item.report(Place(tmp_path))
@@ -36,4 +36,4 @@ def test_numbers_stand_in_the_rows_they_belong_to(tmp_path):
 
 
 def test_three_models_two_caps_three_seeds():
-    assert len(runs_of(SmallRange().rows, "runs")) == 18
+    assert len(list_runs(SmallRange().rows, "runs")) == 18

@@ -1,14 +1,13 @@
-"""The tables and figures of the paper that ``ghr reproduce`` makes again, and two past it, one a file."""
+"""The tables and figures of the paper that ``ghr reproduce`` makes again, and one past it, one a file."""
 
 from ghr.paper.item import Item
 from ghr.paper.items.ablations import AblationFigure, AblationTable
-from ghr.paper.items.beyond import BeyondTable
 from ghr.paper.items.diameter import Diameter
+from ghr.paper.items.extension import ExtensionTable
 from ghr.paper.items.memory import Memory
 from ghr.paper.items.parameters import Parameters
 from ghr.paper.items.prediction import Prediction
 from ghr.paper.items.small_range import SmallRange
-from ghr.paper.items.trials import TrialsTable
 
 _ALL: tuple[Item, ...] = (
     SmallRange(),
@@ -18,8 +17,7 @@ _ALL: tuple[Item, ...] = (
     Diameter(),
     Memory(),
     Parameters(),
-    BeyondTable(),
-    TrialsTable(),
+    ExtensionTable(),
 )
 ITEMS: dict[str, Item] = {item.name: item for item in _ALL}
 

@@ -3,47 +3,41 @@
 from dataclasses import dataclass
 
 from ghr.paper.claims import Claim, claims_table
-from ghr.paper.curves import Panel, draw_curves
 from ghr.paper.item import Place, Report
 from ghr.paper.markdown import markdown_table, number, spread
 from ghr.paper.results import RowResults, Spread, gather
 from ghr.paper.rgg import ABLATIONS, FULL, REDUCED
-from ghr.paper.row import AS_TRAINED, Row
+from ghr.paper.row import Row
+from ghr.plots.curves import Panel, draw_curves
 
 _SETTING = """\
 Random geometric graphs of 300-350 nodes with distances up to 20 hops in training (ID), tested on graphs of 300-500
-nodes with distances up to 40 (OOR: beyond 20). Mean absolute error in hops, mean ± standard deviation over seeds. The
-paper prints a deviation too, without saying over what.
+nodes with distances up to 40 (OOR: more than 20). Mean absolute error in hops, mean ± standard deviation over seeds.
+The paper prints a deviation too, without saying over what.
 
 **Budgets differ.** Rows of full protocol are trained as the paper says. All other rows are trained with a reduced
 budget, about the same time for each, stated on every row: compare them with each other, and with the paper's numbers
-only with that in mind. "Steps at test" are those with which the paper goes beyond the trained range. "Training" is the
+only with that in mind. "Loops at test" are those with which the paper goes out of the trained range. "Training" is the
 mean over seeds; its time is that of the clock, which grows with whatever else the machine does."""
 
-
-def _values(reported: tuple[float, float] | None) -> Spread | None:
-    return None if reported is None else Spread(*reported)
+_SHOWN = (1, 5, 10, 15, 20, 25, 30, 35, 40)
 
 
 @dataclass(frozen=True)
 class AblationTable:
-    """Errors of all variants within and beyond the trained range, beside the paper's."""
+    """Errors of all variants in and out of the trained range, beside the paper's."""
 
     name: str = "table-ablations"
     title: str = "Ablations of GHR on RGG-SSSP"
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """All 13 rows of the paper, two of them by full protocol too."""
-        return ABLATIONS
+    rows: tuple[Row, ...] = ABLATIONS
 
     def report(self, place: Place) -> Report:
-        """List our numbers and the paper's, and ours with other numbers of steps."""
-        gathered = [gather(row, place.runs, place.seeds) for row in (*FULL, *REDUCED)]
-        text = [_SETTING, _main_table(gathered)]
-        text += ["## What holds", claims_table(_claims(gathered[: len(FULL)], gathered[len(FULL) :]))]
-        text += ["## Other numbers of steps at inference", _steps_table(gathered)]
-        return Report("\n\n".join(text), {"rows": [each.record() for each in gathered]})
+        """List our numbers and the paper's, and ours with other loops."""
+        full, reduced = (gather(rows, place.runs, place.seeds) for rows in (FULL, REDUCED))
+        text = [_SETTING, _main_table([*full, *reduced])]
+        text += ["## What holds", claims_table(_claims(full, reduced))]
+        text += ["## Other loops at inference", _loops_table([*full, *reduced])]
+        return Report("\n\n".join(text), {"rows": [results.record() for results in (*full, *reduced)]})
 
 
 @dataclass(frozen=True)
@@ -52,60 +46,57 @@ class AblationFigure:
 
     name: str = "figure-ablations"
     title: str = "Ablations of GHR on RGG-SSSP, by distance"
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """As in the table."""
-        return ABLATIONS
+    rows: tuple[Row, ...] = ABLATIONS
 
     def report(self, place: Place) -> Report:
-        """Draw all variants with the numbers of steps with which the paper goes beyond the trained range."""
-        gathered = [gather(row, place.runs, place.seeds) for row in (*FULL, *REDUCED)]
-        groups = {
-            "GHR": [each for each in gathered if each.row.title.startswith("GHR")],
-            "flat models": [each for each in gathered if not each.row.title.startswith("GHR")],
+        """Draw all variants with the loops with which the paper goes out of the trained range."""
+        gathered = gather((*FULL, *REDUCED), place.runs, place.seeds)
+        finished = [results for results in gathered if results.results]
+        panels = {
+            "GHR": [results for results in finished if results.row.family == "GHR"],
+            "flat models": [results for results in finished if results.row.family != "GHR"],
         }
-        in_range = REDUCED[0].recipe.data.in_range
-        panels = [
-            Panel(title, in_range, {each.row.title: each.by_distance(each.row.beyond) for each in rows if each.results})
-            for title, rows in groups.items()
-        ]
-        header = ["model", "steps at test", *(str(d) for d in _SHOWN), "seeds", "budget"]
-        lines = [
-            [each.row.title, each.row.beyond.label, *_errors(each), each.seeds, each.row.budget] for each in gathered
-        ]
-        return Report(
-            f"{_SETTING}\n\nMean absolute error at some distances:\n\n{markdown_table(header, lines)}",
-            {"rows": [each.record() for each in gathered]},
-            draw_curves(panels),
+        figure = draw_curves(
+            [
+                Panel(title, self.rows[0].in_range, {results.row.title: _curve(results) for results in chosen})
+                for title, chosen in panels.items()
+            ]
         )
+        header = ["model", "loops at test", *(str(d) for d in _SHOWN), "seeds", "budget"]
+        lines = [
+            [
+                results.row.title,
+                results.row.far_loops.label,
+                *(number(results.at_distance(d, results.row.far_loops), 2) for d in _SHOWN),
+                results.seeds,
+                results.row.budget,
+            ]
+            for results in gathered
+        ]
+        text = f"{_SETTING}\n\nMean absolute error at some distances:\n\n{markdown_table(header, lines)}"
+        return Report(text, {"rows": [results.record() for results in gathered]}, figure)
 
 
-_SHOWN = (1, 5, 10, 15, 20, 25, 30, 35, 40)
-
-
-def _errors(each: RowResults) -> list[str]:
-    at = each.by_distance(each.row.beyond)
-    return [number(at[d].mean if d in at else None, 2) for d in _SHOWN]
+def _curve(results: RowResults) -> dict[int, Spread]:
+    return results.by_distance(results.row.far_loops)
 
 
 def _claims(full: list[RowResults], reduced: list[RowResults]) -> list[Claim]:
-    by_title = {each.row.title: each for each in reduced}
-    deep = [each for each in reduced if each.row.title.startswith("Deep")]
+    by_title = {results.row.title: results for results in reduced}
     return [
         Claim.below(
-            "GHR-GatedGINE keeps working beyond the range (the paper's OOR is 0.578; at most 1, full protocol)",
+            "GHR-GatedGINE keeps working out of range (the paper's OOR is 0.578; at most 1, full protocol)",
             1.0,
-            {full[0].row.title: full[0].mean("out_of_range", full[0].row.beyond)},
+            {full[0].row.title: full[0].mean("out_of_range", full[0].row.far_loops)},
         ),
         Claim.lowest(
             "GHR-GatedGINE has the lowest OOR of all variants (reduced budget)",
-            {title: each.mean("out_of_range", each.row.beyond) for title, each in by_title.items()},
+            {title: results.mean("out_of_range", results.row.far_loops) for title, results in by_title.items()},
         ),
         Claim.below(
             "deep flat models stop near the trained depth of 20 (largest prediction at most 25)",
             25.0,
-            {each.row.title: each.mean("largest_prediction") for each in deep},
+            {title: got.mean("largest_prediction") for title, got in by_title.items() if got.row.family == "Deep"},
         ),
         *(
             Claim.lowest(
@@ -118,49 +109,31 @@ def _claims(full: list[RowResults], reduced: list[RowResults]) -> list[Claim]:
 
 
 def _main_table(gathered: list[RowResults]) -> str:
-    header = [
-        "model",
-        "Test",
-        "paper",
-        "ID",
-        "paper",
-        "OOR",
-        "paper",
-        "largest",
-        "paper",
-        "steps at test",
-        "seeds",
-        "budget",
-        "training",
-    ]
+    errors = [word for name in ("Test", "ID", "OOR", "largest") for word in (name, "paper")]
     lines = []
-    for each in gathered:
-        paper, beyond = each.row.reported, each.row.beyond
-        line = [each.row.title]
+    for results in gathered:
+        row, paper = results.row, results.row.reported
+        line = [row.title]
         for name in ("mae", "in_range", "out_of_range"):
-            line += [spread(each.spread(name, beyond)), spread(_values(getattr(paper, name, None)))]
-        line += [
-            number(each.mean("largest_prediction", beyond), 2),
-            number(None if paper is None else paper.largest_prediction, 2),
+            printed = None if paper is None else Spread(*getattr(paper, name))
+            line += [spread(results.spread(name, row.far_loops)), spread(printed)]
+        line.append(number(results.mean("largest_prediction", row.far_loops), 2))
+        line.append(number(None if paper is None else paper.largest_prediction, 2))
+        lines.append([*line, row.far_loops.label, results.seeds, row.budget, results.cost])
+    return markdown_table(["model", *errors, "loops at test", "seeds", "budget", "training"], lines)
+
+
+def _loops_table(gathered: list[RowResults]) -> str:
+    lines = [
+        [
+            results.row.title,
+            loops.label,
+            *(spread(results.spread(name, loops)) for name in ("mae", "in_range", "out_of_range")),
+            number(results.mean("largest_prediction", loops), 2),
+            results.seeds,
         ]
-        lines.append([*line, beyond.label, each.seeds, each.row.budget, each.cost])
-    return markdown_table(header, lines)
-
-
-def _steps_table(gathered: list[RowResults]) -> str:
-    header = ["model", "steps at test", "Test", "ID", "OOR", "largest", "seeds"]
-    lines = []
-    for each in gathered:
-        for counts in (AS_TRAINED, *each.row.inference):
-            if each.results:
-                values = [spread(each.spread(name, counts)) for name in ("mae", "in_range", "out_of_range")]
-                lines.append(
-                    [
-                        each.row.title,
-                        counts.label,
-                        *values,
-                        number(each.mean("largest_prediction", counts), 2),
-                        each.seeds,
-                    ]
-                )
-    return markdown_table(header, lines)
+        for results in gathered
+        if results.results
+        for loops in results.row.all_loops
+    ]
+    return markdown_table(["model", "loops at test", "Test", "ID", "OOR", "largest", "seeds"], lines)

@@ -28,19 +28,15 @@ class Memory:
     """Peak memory of a training step, by the engine and by plain code.
 
     Args:
-        loops: The numbers of steps ``(R, T_H, T_L)`` to measure.
+        loops: The loops ``(R, T_H, T_L)`` to measure.
         quick: Tiny graphs: whether it runs, not how much it takes.
     """
 
     name: str = "table-memory"
     title: str = "Peak memory of training by effective depth"
+    rows: tuple[Row, ...] = ()  # nothing is trained
     loops: tuple[tuple[int, int, int], ...] = LOOPS
     quick: bool = False
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """Nothing is trained."""
-        return ()
 
     def report(self, place: Place) -> Report:
         """Measure every depth in processes of its own."""
@@ -50,19 +46,19 @@ class Memory:
                 name: in_fresh_process("A", name, count=1, quick=self.quick, loops=loops) for name in ("ghr", "plain")
             }
             steps, t_high, t_low = loops
-            above = {name: each.above for name, each in usage.items()}
+            above = {name: used.above for name, used in usage.items()}
             measured.append({"loops": loops, "depth": steps * t_high * t_low, "above": above})
         paper = markdown_table(
             ["task", "batch", "depth", "peak"], [[task, str(n), str(d), peak] for task, n, d, peak in REPORTED]
         )
         lines = [
             [
-                str(each["depth"]),
-                " x ".join(map(str, each["loops"])),
-                *(f"{each['above'][name] / MB:.0f} MB" for name in ("ghr", "plain")),
-                f"{each['above']['ghr'] / max(each['above']['plain'], 1):.3f}",
+                str(depth["depth"]),
+                " x ".join(map(str, depth["loops"])),
+                *(f"{depth['above'][name] / MB:.0f} MB" for name in ("ghr", "plain")),
+                f"{depth['above']['ghr'] / max(depth['above']['plain'], 1):.3f}",
             ]
-            for each in measured
+            for depth in measured
         ]
         ours = markdown_table(["depth", "R x T_H x T_L", "engine", "plain PyG", "engine / plain"], lines)
         return Report("\n\n".join([_CLAIM, paper, _OURS, ours]), {"measured": measured, "quick": self.quick})

@@ -6,8 +6,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from ghr.paper.figures import COLOURS
-from ghr.paper.results import Spread
+from ghr.plots.colours import COLOURS
 
 _DASHES = ("-", "--", ":", "-.")
 
@@ -19,12 +18,12 @@ class Panel:
     Args:
         title: Above it.
         in_range: Largest distance seen in training.
-        curves: For every label, the error at every distance over the seeds.
+        curves: For every label, mean and deviation of the error at every distance; a deviation may be ``None``.
     """
 
     title: str
     in_range: int
-    curves: Mapping[str, Mapping[int, Spread]]
+    curves: Mapping[str, Mapping[int, tuple[float, float | None]]]
 
 
 def draw_curves(panels: Sequence[Panel]) -> Figure:
@@ -47,17 +46,17 @@ def draw_curves(panels: Sequence[Panel]) -> Figure:
 
 def _draw_panel(axes: Any, panel: Panel) -> None:
     last = panel.in_range
-    for place, (label, curve) in enumerate(panel.curves.items()):
-        colour, dash = COLOURS[place % len(COLOURS)], _DASHES[place // len(COLOURS) % len(_DASHES)]
+    for number, (label, curve) in enumerate(panel.curves.items()):
+        colour, dash = COLOURS[number % len(COLOURS)], _DASHES[number // len(COLOURS) % len(_DASHES)]
         distances = sorted(curve)
-        mean = [curve[d].mean for d in distances]
-        deviation = [curve[d].std or 0.0 for d in distances]
+        mean = [curve[d][0] for d in distances]
+        deviation = [curve[d][1] or 0.0 for d in distances]
         if any(deviation):
             low = [value - by for value, by in zip(mean, deviation, strict=True)]
             high = [value + by for value, by in zip(mean, deviation, strict=True)]
             axes.fill_between(distances, low, high, color=colour, alpha=0.12, linewidth=0)
         few = len(distances) <= 12
-        wider = max(0, min(5, len(panel.curves)) - 1 - place) if few else 0  # shows below others where they agree
+        wider = max(0, min(5, len(panel.curves)) - 1 - number) if few else 0  # shows below others where they agree
         style = {"marker": "o" if few else None, "markersize": 4 + 1.5 * wider, "linewidth": 1.5 + 0.6 * wider}
         axes.plot(distances, mean, dash, color=colour, label=label, **style)
         last = max([last, *distances])

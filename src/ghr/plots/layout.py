@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
-from ghr.datasets.distances import hops_from
+from ghr.datasets.generators.distances import hops_from
 from ghr.datasets.lrim import lattice_edges
 
 
@@ -16,8 +16,7 @@ def is_lattice(graph: Data) -> bool:
     size = math.isqrt(graph.num_nodes or 0)
     if size < 3 or size * size != graph.num_nodes or graph.num_edges != 4 * size * size:
         return False
-    assert graph.edge_index is not None
-    return torch.equal(graph.edge_index, lattice_edges(size))
+    return torch.equal(graph["edge_index"], lattice_edges(size))
 
 
 def place(graph: Data, *, rounds: int = 60) -> NDArray[np.float64]:
@@ -32,9 +31,8 @@ def place(graph: Data, *, rounds: int = 60) -> NDArray[np.float64]:
     """
     if graph.pos is not None:
         return np.asarray(graph.pos[:, :2].numpy(), dtype=np.float64)
-    assert graph.edge_index is not None
     size = int(graph.num_nodes or 0)
-    edges = graph.edge_index.numpy()
+    edges = graph["edge_index"].numpy()
     hops = np.stack([hops_from(edges, size, node) for node in range(size)]).astype(np.float64)
     hops[hops < 0] = hops.max() + 2  # components stand apart
     centred = hops**2 - (hops**2).mean(axis=0)

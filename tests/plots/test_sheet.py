@@ -4,7 +4,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 
 from ghr.datasets import LRIM, RGGSSSP, ECHOSynth
-from ghr.paper.sheet import draw_sheet
+from ghr.plots.sheet import draw_sheet
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def panels(figure):
 
 
 def test_nodes_are_coloured_by_target_in_its_unit(tmp_path, figures):
-    graphs = list(ECHOSynth(tmp_path, "sssp", "val", num_graphs=42))
+    graphs = list(ECHOSynth(tmp_path, "sssp", "val", num_graphs=6))
     draw_sheet(tmp_path / "sheet.png", graphs, title="Some graphs", unit="hops", scale=40.0)
     assert imread(tmp_path / "sheet.png").shape[2] == 4
     (figure,) = figures
@@ -39,13 +39,14 @@ def test_nodes_are_coloured_by_target_in_its_unit(tmp_path, figures):
 
 
 def test_lattices_are_images_and_graph_targets_fill_their_graph(tmp_path, figures):
-    lattices = list(LRIM(tmp_path, size=4, temperature=6.0, num_graphs=10, split="test"))
+    lattices = list(LRIM(tmp_path, size=4, temperature=6.0, num_graphs=1, split="test"))
     draw_sheet(tmp_path / "a.png", lattices, title="Lattices", unit="J")
     (image,) = panels(figures[0])[0].images
     assert torch.allclose(torch.tensor(image.get_array().data).flatten(), lattices[0].y[:, 0].double(), atol=1e-5)
-    graphs = list(ECHOSynth(tmp_path, "diam", "val", num_graphs=7))
+    graphs = list(ECHOSynth(tmp_path, "diam", "val", num_graphs=1))
     draw_sheet(tmp_path / "b.png", graphs, title="Diameters", unit="hops", scale=40.0)
-    assert panels(figures[1])[0].get_title().endswith("nodes, 17 hops")
+    diameter = round(40 * float(graphs[0].y))
+    assert panels(figures[1])[0].get_title() == f"{graphs[0].num_nodes} nodes, {diameter} hops"
 
 
 def test_nodes_out_of_reach_are_not_coloured(tmp_path, figures):

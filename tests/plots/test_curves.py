@@ -1,11 +1,10 @@
-from ghr.paper.curves import Panel, draw_curves
-from ghr.paper.results import Spread
+from ghr.plots.curves import Panel, draw_curves
 
-LINE = {d: Spread(d / 10, 0.1) for d in range(9)}
+LINE = {d: (d / 10, 0.1) for d in range(9)}
 
 
 def test_every_curve_has_its_points_and_its_name():
-    figure = draw_curves([Panel("left", 5, {"a": LINE, "b": {1: Spread(2.0, 0.0)}}), Panel("right", 8, {"c": LINE})])
+    figure = draw_curves([Panel("left", 5, {"a": LINE, "b": {1: (2.0, None)}}), Panel("right", 8, {"c": LINE})])
     left, right = figure.axes
     assert [text.get_text() for text in left.get_legend().get_texts()] == ["a", "b"]
     assert [text.get_text() for text in right.get_legend().get_texts()] == ["c"]
@@ -15,14 +14,14 @@ def test_every_curve_has_its_points_and_its_name():
 
 
 def test_a_lost_model_does_not_flatten_the_others():
-    lost = {d: Spread(1e6, 0.0) for d in range(9)}
+    lost = {d: (1e6, None) for d in range(9)}
     for curves in ({"lost": lost, "good": LINE}, {"good": LINE, "lost": lost}):
         (axes,) = draw_curves([Panel("", 5, curves)]).axes
         assert axes.get_ylim() == (0, 8.5)
 
 
 def test_the_panels_show_the_same_errors_whichever_has_the_larger():
-    high = {d: Spread(5.0, 0.0) for d in range(9)}
+    high = {d: (5.0, 0.0) for d in range(9)}
     for panels in ([Panel("", 5, {"a": LINE}), Panel("", 5, {"a": high})], [Panel("", 5, {"a": high})]):
         assert all(5 < axes.get_ylim()[1] < 8 for axes in draw_curves(panels).axes)
 

@@ -1,4 +1,4 @@
-"""Other questions on the same random geometric graphs."""
+"""Other questions on the same random geometric graphs, and other coarse edges."""
 
 from typing import Any
 
@@ -6,9 +6,10 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, dijkstra, minimum_spanning_tree
+from torch import Tensor
 from torch_geometric.transforms import BaseTransform
 
-from ghr.hierarchy import HierarchicalData
+from ghr import HierarchicalData
 
 
 class Offsets(BaseTransform):
@@ -49,32 +50,34 @@ class Budget(BaseTransform):
         return data
 
 
-def exact_centre_paths(data: HierarchicalData) -> HierarchicalData:
+def keep_coarse_edges(data: HierarchicalData) -> HierarchicalData:
+    """Return the graph as it is, with coarse edges as long as paths through the edges that join clusters."""
+    return data
+
+
+def shorten_coarse_edges(data: HierarchicalData) -> HierarchicalData:
     """Return a copy whose coarse edges are as long as the shortest paths between the centres that they join."""
-    coarse, fine = data.levels[1], data.levels[0]
-    assert coarse.assignment is not None
-    assert coarse.centre_distance is not None
-    assert fine.edge_attr is not None
-    centres = np.zeros(coarse.num_nodes, np.int64)
+    fine, coarse = data.levels
     at_centre = (coarse.centre_distance == 0).nonzero().squeeze(1)
+    centres = np.zeros(coarse.num_nodes, np.int64)
     centres[coarse.assignment[at_centre].numpy()] = at_centre.numpy()
     graph = _table(fine.edge_index, fine.edge_attr[:, 0], fine.num_nodes)
     distance = torch.from_numpy(dijkstra(graph, indices=centres)[:, centres])
     source, target = coarse.edge_index
-    return _with_coarse_lengths(data, distance[source, target].unsqueeze(1))
+    return _replace_lengths(data, distance[source, target].unsqueeze(1))
 
 
-def constant_coarse_edges(data: HierarchicalData) -> HierarchicalData:
+def level_coarse_edges(data: HierarchicalData) -> HierarchicalData:
     """Return a copy whose coarse edges all have the same length, the mean of what they had."""
     lengths = data.level1_edge_attr
-    return _with_coarse_lengths(data, lengths.mean().expand_as(lengths) if lengths.numel() else lengths)
+    return _replace_lengths(data, lengths.mean().expand_as(lengths) if lengths.numel() else lengths)
 
 
-def _with_coarse_lengths(data: HierarchicalData, lengths: torch.Tensor) -> HierarchicalData:
+def _replace_lengths(data: HierarchicalData, lengths: Tensor) -> HierarchicalData:
     data = data.clone()
     data.level1_edge_attr = lengths.to(data.level1_edge_attr.dtype)
     return data
 
 
-def _table(edge_index: torch.Tensor, length: torch.Tensor, num_nodes: int) -> Any:
+def _table(edge_index: Tensor, length: Tensor, num_nodes: int) -> Any:
     return csr_array((length.double().numpy(), tuple(edge_index.numpy())), shape=(num_nodes, num_nodes))

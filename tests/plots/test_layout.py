@@ -6,7 +6,7 @@ import torch
 from torch_geometric.data import Data
 
 from ghr.datasets.lrim import lattice_edges
-from ghr.paper.layout import is_lattice, place, stress
+from ghr.plots.layout import is_lattice, place, stress
 
 
 def path(size):

@@ -3,13 +3,13 @@ import pytest
 import torch
 from matplotlib.image import imread
 
-from ghr.paper import RGGSpec
-from ghr.paper.figures import draw_out_of_range
+from ghr.datasets import RGGSSSP
+from ghr.plots.out_of_range import draw_out_of_range
 
 
 @pytest.fixture
 def graph(tmp_path):
-    return RGGSpec(test_graphs=1).load(tmp_path, "test")[0]
+    return RGGSSSP(tmp_path, "small", "test", num_graphs=1)[0]
 
 
 def errors(slope):

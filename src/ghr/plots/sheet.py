@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from ghr.files import replacing
-from ghr.paper.layout import is_lattice, place
+from ghr.plots.layout import is_lattice, place
 
 COLUMNS = 4
 
@@ -20,7 +20,7 @@ COLUMNS = 4
 def draw_sheet(path: str | Path, graphs: Sequence[Data], *, title: str, unit: str, scale: float = 1.0) -> None:
     """Draw graphs side by side, every node in the colour of its target, or of its graph's.
 
-    Lattices are drawn as images, other graphs where :func:`~ghr.paper.layout.place` puts them. Nodes outside a
+    Lattices are drawn as images, other graphs where :func:`~ghr.plots.layout.place` puts them. Nodes outside a
     graph's ``mask`` are grey. If the first column of ``x`` marks a single node, it gets a star.
 
     Args:
@@ -51,14 +51,12 @@ def _draw(axes: Any, graph: Data, value: NDArray[Any], limits: dict[str, Any]) -
     if is_lattice(graph):
         size = math.isqrt(len(value))
         return axes.imshow(value.reshape(size, size), cmap="viridis", **limits)
-    assert graph.edge_index is not None
-    assert graph.x is not None
     places, mask = place(graph), _mask(graph)
     dot = float(np.clip(2500 / len(value), 6, 40))
-    axes.add_collection(LineCollection(list(places[graph.edge_index.T.numpy()]), colors="0.75", linewidths=0.7))
+    axes.add_collection(LineCollection(list(places[graph["edge_index"].T.numpy()]), colors="0.75", linewidths=0.7))
     axes.scatter(*places[~mask].T, color="0.85", s=dot)
     points = axes.scatter(*places[mask].T, c=value[mask], cmap="viridis", s=dot, zorder=2, **limits)
-    mark = np.flatnonzero(graph.x[:, 0].numpy() == 1)
+    mark = np.flatnonzero(graph["x"][:, 0].numpy() == 1)
     if len(mark) == 1:
         axes.scatter(*places[mark].T, marker="*", s=130, color="#d55e00", edgecolors="white", zorder=3)
     axes.margins(0.05)

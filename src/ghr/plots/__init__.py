@@ -1,0 +1,1 @@
+"""Curves, graphs and sheets of graphs, drawn without a display."""
