@@ -1,7 +1,10 @@
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+
+from ghr.cli import main
 
 
 @pytest.fixture(autouse=True)
@@ -11,3 +14,12 @@ def quiet_afterwards() -> Iterator[None]:
     logger = logging.getLogger("ghr")
     logger.handlers.clear()
     logger.setLevel(logging.NOTSET)
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory) -> Path:
+    """The directory of a small run on ten graphs, its data beside it; tests must not change it."""
+    folder = tmp_path_factory.mktemp("trained")
+    small = ["--set", "hidden_channels=4", "steps=2", "t_low=1", "--graphs", "10", "--epochs", "2", "--quiet"]
+    main(["train", "rgg-sssp-small", *small, "--out", str(folder / "run"), "--data", str(folder / "data")])
+    return folder / "run"

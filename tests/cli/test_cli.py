@@ -4,13 +4,13 @@ import sys
 import pytest
 
 import ghr
-from ghr.cli import main
+from ghr.cli import COMMANDS, main
 
 
 def run(capsys, *arguments):
     """Run one command in this process; return its exit code, output and error output."""
     try:
-        main(list(arguments))
+        main([str(argument) for argument in arguments])
         code = 0
     except SystemExit as stop:
         code = stop.code or 0
@@ -18,45 +18,81 @@ def run(capsys, *arguments):
     return code, captured.out, captured.err
 
 
-@pytest.mark.parametrize(
-    "command",
-    [[], ["--help"], ["demo", "--help"], ["train", "--help"], ["eval", "--help"], ["reproduce", "-h"], ["bench", "-h"]],
-)
+@pytest.mark.parametrize("command", [[], ["--help"], ["-h"], *([name, "--help"] for name in COMMANDS)])
 def test_help_everywhere(capsys, command):
     code, out, _ = run(capsys, *command)
     assert code == 0
-    assert "usage: ghr" in out
+    assert f"usage: {' '.join(['ghr', *command[:-1]])}" in out
+    assert "{None}" not in out
+
+
+def test_the_help_names_every_command(capsys):
+    out = run(capsys, "--help")[1]
+    assert all(f"• {name} " in out for name in COMMANDS)
+
+
+SMALL = ["rgg-sssp-small", "--graphs", "10"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["dmeo"], "dmeo"),
-        (["demo", "--grphs", "3"], "--grphs"),
+        (["dmeo"], "Unknown command 'dmeo'; known are demo, list"),
+        (["dmeo"], "Did you mean demo?"),
+        (["--hlep"], "--hlep"),
+        (["demo", "--grphs", "3"], "Perhaps you meant: --graphs INT"),
         (["demo", "--graphs", "many"], "many"),
-        (["train", "rgg-ssp"], "rgg-sssp-small"),
-        (["train", "rgg-sssp-small", "--conv", "gin"], "gated_gine"),
-        (["train", "rgg-sssp-small", "--epochs", "0", "--data", "{tmp}"], "epochs must be an integer of at least 1"),
-        (["train", "rgg-sssp-small", "--steps", "0", "--data", "{tmp}"], "steps must be a whole number of at least 1"),
-        (["train", "rgg-sssp-small", "--graphs", "0", "--data", "{tmp}"], "num_graphs must be a whole number"),
-        (["train", "rgg-sssp-small", "--layers", "5"], "--layers 5 does not apply to --model ghr"),
-        (["train", "rgg-sssp-small", "--model", "deep", "--t-low", "5"], "--t-low 5 does not apply to --model deep"),
-        (["eval", "{tmp}/nothing"], "is not a run directory"),
-        (["bench", "--repeats", "0"], "repeats=0"),
         (["demo", "--out", "{tmp}/file/demo"], "Could not make the folder"),
         (["demo", "--out", "{tmp}/demo", "--t-low", "0"], "--t-low must be a whole number of at least 1; got 0"),
-        (["train", "rgg-sssp-small", "--out", "{tmp}/file", "--data", "{tmp}"], "--out takes a folder for the run"),
-        (["train", "rgg-sssp-small", "--seed", "9" * 30, "--data", "{tmp}"], "seed must be below 2**63"),
-        (["data", "rgg-sssp-small", "--graphs", "-5", "--out", "{tmp}"], "--graphs must be at least 1; got -5"),
-        (["data", "rgg-sssp-small", "--workers", "0", "--out", "{tmp}"], "--workers must be at least 1; got 0"),
+        (["list", "--benchmark"], "Perhaps you meant: --benchmarks"),
+        (["train"], "Missing from ghr train: BENCHMARK"),
+        (["train", "rgg-ssp"], "Unknown benchmark 'rgg-ssp'; known are rgg-sssp-small, "),
+        (["train", "rgg-ssp"], "Did you mean rgg-sssp-"),
+        (["train", *SMALL, "--model", "grh"], "Unknown model 'grh'; known are ghr, ghr-gine"),
+        (["train", *SMALL, "--model", "grh"], "Did you mean ghr?"),
+        (["train", *SMALL, "--modle", "ghr"], "Perhaps you meant: --model STR"),
+        (["train", *SMALL, "--set", "stesp=3"], "has no option 'stesp'; known are batch_size,"),
+        (["train", *SMALL, "--set", "stesp=3"], "Did you mean steps?"),
+        (["train", *SMALL, "--set", "steps"], "--set needs a name and a value, such as --set steps=4; got 'steps'"),
+        (["train", *SMALL, "--set", "lr=1", "--set", "lr=2"], "--set gives lr twice"),
+        (["train", *SMALL, "--set", "epochs=1", "--epochs", "2"], "epochs is given twice, by --epochs and by --set"),
+        (["train", *SMALL, "--set", "steps=0"], "steps must be a whole number of at least 1; got 0"),
+        (["train", *SMALL, "--set", "conv=gin"], "Unknown conv 'gin'; known are gine, "),
+        (["train", *SMALL, "--set", "weighted=yes"], "weighted must be True or False; got 'yes'"),
+        (["train", *SMALL, "--epochs", "0"], "epochs must be a whole number of at least 1; got 0"),
+        (["train", *SMALL, "--seed", "9" * 30], "seed must be a whole number of at most"),
+        (["train", *SMALL, "--seed", "-1"], "seed must be a whole number of at least 0; got -1"),
+        (["train", *SMALL, "--workers", "0"], "--workers must be a whole number of at least 1; got 0"),
+        (["train", *SMALL, "--threads", "0"], "--threads must be a whole number of at least 1; got 0"),
+        (["train", *SMALL, "--source", "hub"], "rgg-sssp-small has no source 'hub'; it has generate"),
+        (["train", *SMALL, "--log", "tensorbord"], "Unknown log 'tensorbord'; known are tensorboard."),
+        (["train", *SMALL, "--out", "file"], "--out takes a folder, but file is a file"),
+        (["train", *SMALL, "--out", "file/deep/er"], "file is a file"),
+        (["train", *SMALL, "--data", "file"], "--data takes a folder, but file is a file"),
+        (["train", "rgg-sssp-small", "--graphs", "9"], "must be a whole number of at least 10; got 9"),
+        (["train", "city-paris", "--graphs", "10"], "is a single graph"),
+        (["eval", "{tmp}/nothing"], "is not a run directory"),
+        (["eval", "{tmp}", "--split", "tets"], "Unknown split 'tets'; known are train, val, test. Did you mean test?"),
+        (["search", *SMALL, "--trials", "0"], "--trials must be a whole number of at least 1; got 0"),
+        (["search", *SMALL, "--processes", "0"], "--processes must be a whole number of at least 1; got 0"),
+        (["search", *SMALL, "--budget", "-1"], "--budget must be a finite number above 0; got -1.0"),
+        (["search", *SMALL, "--vary", "steps=0:3"], "steps must be a whole number of at least 1; got 0"),
+        (["search", *SMALL, "--vary", "steps"], "--vary needs a name and a value, such as --vary steps=2:6; got"),
+        (["search", *SMALL, "--vary", "lr=1e-3,1e-2", "--set", "lr=1"], "lr cannot be fixed and chosen at once"),
+        (["search", *SMALL, "--space", "nothing.json"], "Could not open nothing.json: No such file or directory."),
+        (["bench", "--repeats", "0"], "repeats=0"),
+        (["data", "rgg-sssp-small", "--graphs", "-5"], "at least 10; got -5"),
+        (["data", "rgg-sssp-small", "--workers", "0"], "--workers must be a whole number of at least 1; got 0"),
     ],
 )
-def test_every_mistake_is_exit_code_two_and_one_clear_message(capsys, tmp_path, arguments, words):
+def test_every_mistake_is_one_clear_message_and_leaves_nothing(capsys, tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_text("in the way")
     code, out, err = run(capsys, *(word.format(tmp=tmp_path) for word in arguments))
     assert code == 2
     assert words in " ".join((out + err).replace("│", " ").split())
     assert "Traceback" not in err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_file_that_cannot_be_read_is_named(capsys, tmp_path, monkeypatch):
@@ -71,7 +107,7 @@ def test_a_file_that_cannot_be_read_is_named(capsys, tmp_path, monkeypatch):
 
 def test_what_is_not_installed_is_a_sentence(capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "rdkit.Chem", None)
-    code, _, err = run(capsys, "data", "peptides-struct", "--graphs", "3", "--out", str(tmp_path))
+    code, _, err = run(capsys, "data", "peptides-struct", "--graphs", "10", "--out", str(tmp_path))
     assert (code, "install it with: pip install rdkit." in err, "Traceback" in err) == (2, True, False)
 
 
@@ -82,7 +118,7 @@ def test_the_version_and_the_module(capsys):
 
 
 @pytest.mark.parametrize(("command", "goes_on"), [("demo", True), ("bench", False)])
-def test_stopping_says_what_is_kept(capsys, tmp_path, monkeypatch, command, goes_on):
+def test_stopping_says_what_is_kept(capsys, monkeypatch, command, goes_on):
     def stop(self):
         raise KeyboardInterrupt
 
@@ -95,13 +131,3 @@ def test_debugging_shows_where(monkeypatch, tmp_path):
     monkeypatch.setenv("GHR_DEBUG", "1")
     with pytest.raises(FileNotFoundError):
         main(["eval", str(tmp_path)])
-
-
-def test_the_installed_command_runs():
-    done = subprocess.run(
-        [sys.executable, "-c", "from ghr.cli import main; main(['bench', 'F', '--quick', '--threads', '1'])"],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "ns per edge" in done.stdout

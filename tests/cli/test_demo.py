@@ -1,10 +1,13 @@
 from test_cli import run
 
+from ghr.threads import use_threads
+
 
 def test_the_demo_prints_its_table_and_draws_its_figure_and_is_quick_the_second_time(capsys, tmp_path, monkeypatch):
     out = tmp_path / "demo"
     options = ["demo", "--out", str(out), "--graphs", "16", "--epochs", "1", "--quiet"]
-    code, printed, _ = run(capsys, *options)
+    with use_threads(1):  # the graphs are tiny: threads would only wait for each other
+        code, printed, _ = run(capsys, *options)
     assert code == 0
     for words in (
         "GHR",
@@ -22,7 +25,7 @@ def test_the_demo_prints_its_table_and_draws_its_figure_and_is_quick_the_second_
     def no_training(self):
         raise AssertionError("a finished demo was trained again")
 
-    monkeypatch.setattr("ghr.train.loop.Trainer.fit", no_training)
+    monkeypatch.setattr("ghr.train.trainer.Trainer.fit", no_training)
     code, again, _ = run(capsys, *options)
     assert code == 0
     assert again == printed

@@ -1,71 +1,82 @@
 import json
+import sys
+from pathlib import Path
 
 import pytest
 from test_cli import run
 
-SMALL = ["train", "rgg-sssp-small", "--graphs", "8", "--epochs", "1", "--quiet"]
+from ghr.cli.train import describe_run
+from ghr.experiment import Experiment
+from ghr.train import Run
+
+SMALL = ["--graphs", "10", "--epochs", "1", "--quiet"]
+TINY = ["--set", "hidden_channels=4", "steps=1", "t_low=1"]
 
 
-@pytest.fixture(autouse=True)
-def few_graphs(monkeypatch):
-    """Keep validation and test small too; the recipes' own numbers are thousands."""
-    from dataclasses import replace
-
-    from ghr.cli import train
-
-    for name, recipe in train.RECIPES.items():
-        monkeypatch.setitem(
-            train.RECIPES, name, replace(recipe, data=replace(recipe.data, val_graphs=4, test_graphs=6))
-        )
+def read(path):
+    return json.loads(Path(path).read_text())
 
 
-def test_train_writes_a_run_and_eval_judges_it_with_more_steps(capsys, tmp_path):
-    out, data = str(tmp_path / "run"), str(tmp_path / "data")
-    code, printed, _ = run(capsys, *SMALL, "--out", out, "--data", data, "--conv", "gine", "--steps", "2")
+def test_any_model_is_trained_on_any_benchmark_where_the_command_stands(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, printed, _ = run(
+        capsys, "train", "echo-diam", "--model", "deep-gine", *SMALL, "--seed", "3", "--set", "layers=2", "lr=1e-2"
+    )
     assert code == 0
+    result = read("runs/echo-diam-deep-gine-3/result.json")
+    assert result["config"]["architecture"]["model"] == "DeepGNN"
+    assert result["config"]["architecture"]["config"]["layers"] == 2
+    assert (result["config"]["train"]["lr"], result["seed"], result["epochs"]) == (1e-2, 3, 1)
+    first, second, *_, last = printed.splitlines()
+    assert first == f"MAE on validation: {result['best_val']:.4g} hops, after epoch 1 (lower is better)"
+    assert second == f"MAE on test: {result['metrics']['mae']:.4g} hops (lower is better)"
+    assert last == f"Run  {Path('runs/echo-diam-deep-gine-3')}"
+    assert f"{result['parameters']:,} parameters, 1 epoch in " in printed
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "runs"]
+
+
+def test_errors_by_distance_are_shown_where_there_are_distances(trained, capsys):
+    printed = describe_run(Run(trained), Experiment.from_run(Run(trained)))
+    assert "in range (<= 5)" in printed
     assert "beyond (> 5)" in printed
-    result = json.loads((tmp_path / "run" / "result.json").read_text())
-    assert result["config"]["model"] == {
-        "kind": "ghr", "conv": "gine", "hidden_channels": 32, "steps": 2, "t_high": 2, "t_low": 2, "pool": "max",
-    }  # fmt: skip
-    assert set(result["metrics"]["by_distance"]) <= set("012345678")
-    code, same, _ = run(capsys, "eval", out)
+    assert "2 epochs in" in printed
+
+
+def test_options_of_the_data_are_settings_too(capsys, tmp_path):
+    out = tmp_path / "run"
+    arguments = ["--set", "weighted=true", "max_distance=4", "--out", out, "--data", tmp_path / "data"]
+    code, printed, _ = run(capsys, "train", "rgg-sssp-small", *SMALL, *TINY, *arguments)
     assert code == 0
-    assert same.splitlines()[1].split()[1:] == printed.splitlines()[1].split()[1:], "eval differs from the run's result"
-    code, more, _ = run(capsys, "eval", out, "--t-low", "4")
-    assert code == 0
-    assert more.splitlines()[1].split()[-2:] != same.splitlines()[1].split()[-2:]
+    assert read(out / "config.json")["experiment"]["data"]["options"] == {"weighted": True, "max_distance": 4}
+    assert "in range (<= 4)" in printed
+    assert " length, after epoch 1" in printed
 
 
-def test_the_deep_stack_trains_and_has_no_steps_to_raise(capsys, tmp_path):
-    out, data = str(tmp_path / "run"), str(tmp_path / "data")
-    assert run(capsys, *SMALL, "--model", "deep", "--layers", "2", "--out", out, "--data", data)[0] == 0
-    code, _, err = run(capsys, "eval", out, "--steps", "3")
+def test_the_same_command_returns_at_once_and_more_epochs_go_on(capsys, tmp_path):
+    where = ["--out", tmp_path / "run", "--data", tmp_path / "data", "--threads", "1"]
+    command = ["train", "rgg-sssp-small", "--graphs", "10", "--quiet", *TINY, *where]
+    first = run(capsys, *command, "--epochs", "1")
+    assert first[0] == 0
+    assert run(capsys, *command, "--epochs", "1") == first
+    assert run(capsys, *command, "--epochs", "2")[0] == 0
+    assert len((tmp_path / "run" / "metrics.jsonl").read_text().splitlines()) == 2
+
+
+def test_a_run_directory_of_another_config_is_refused(capsys, trained):
+    where = ["--out", trained, "--data", trained.parent / "data"]
+    changed = ["--epochs", "1", "--set", "hidden_channels=4", "steps=2", "t_low=1", "lr=0.5"]
+    code, _, err = run(capsys, "train", "rgg-sssp-small", "--graphs", "10", "--quiet", *where, *changed)
     assert code == 2
-    assert "a model with no steps; leave out steps" in err
+    assert "belongs to another run: train.epochs is 2 there and 1 now; train.lr is 0.001 there and 0.5 now." in err
 
 
-def test_a_run_directory_of_another_config_is_refused(capsys, tmp_path):
-    out, data = str(tmp_path / "run"), str(tmp_path / "data")
-    assert run(capsys, *SMALL, "--out", out, "--data", data)[0] == 0
-    code, _, err = run(capsys, *SMALL, "--out", out, "--data", data, "--lr", "0.5")
-    assert code == 2
-    assert "train.lr" in err
-
-
-def test_damaged_runs_are_sentences(capsys, tmp_path):
-    out, data = tmp_path / "run", str(tmp_path / "data")
-    assert run(capsys, *SMALL, "--out", str(out), "--data", data)[0] == 0
-    whole = (out / "best.safetensors").read_bytes()
-    (out / "best.safetensors").write_bytes(whole[:100])
-    code, _, err = run(capsys, "eval", str(out))
-    assert (code, "damaged or cut short" in err) == (2, True)
-    (out / "best.safetensors").unlink()
-    code, _, err = run(capsys, "eval", str(out))
-    assert (code, "no best weights" in err) == (2, True)
-    (out / "config.json").write_text('{"model": {"kind": "lstm"}, "data": {}, "train": {}}')
-    code, _, err = run(capsys, "eval", str(out))
-    assert (code, "does not describe a recipe" in err) == (2, True)
-    (out / "config.json").write_text("{")
-    code, _, err = run(capsys, "eval", str(out))
-    assert (code, "config.json does not describe a run" in err) == (2, True)
+def test_curves_for_tensorboard_are_in_the_run_directory(capsys, tmp_path, monkeypatch):
+    where = ["--out", tmp_path / "run", "--data", tmp_path / "data", "--log", "tensorboard"]
+    command = ["train", "rgg-sssp-small", *SMALL, *TINY, *where]
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "torch.utils.tensorboard", None)
+        code, _, err = run(capsys, *command)
+        assert (code, 'pip install "ghr[log]"' in err, [*tmp_path.iterdir()]) == (2, True, [])
+    pytest.importorskip("tensorboard")
+    assert run(capsys, *command)[0] == 0
+    assert len([*(tmp_path / "run" / "tensorboard").glob("events.*")]) == 1

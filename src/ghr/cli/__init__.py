@@ -3,45 +3,63 @@
 import logging
 import os
 import sys
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import tyro
 
 from ghr import __version__
+from ghr.checks import check_choice
 from ghr.cli.bench import Bench
 from ghr.cli.data import Data
 from ghr.cli.demo import Demo
 from ghr.cli.eval import Eval
+from ghr.cli.fit import Fit
+from ghr.cli.list import List
+from ghr.cli.predict import Predict
 from ghr.cli.reproduce import Reproduce
+from ghr.cli.search import Search
 from ghr.cli.train import Train
 
-Command = (
-    Annotated[Demo, tyro.conf.subcommand("demo")]
-    | Annotated[Train, tyro.conf.subcommand("train")]
-    | Annotated[Eval, tyro.conf.subcommand("eval")]
-    | Annotated[Reproduce, tyro.conf.subcommand("reproduce")]
-    | Annotated[Data, tyro.conf.subcommand("data")]
-    | Annotated[Bench, tyro.conf.subcommand("bench")]
-)
+
+class Command(Protocol):
+    """What every command has."""
+
+    quiet: bool
+
+    def run(self) -> None:
+        """Do what it is for."""
 
 
-def main(arguments: list[str] | None = None) -> None:
+COMMANDS: dict[str, Callable[..., Command]] = {
+    "demo": Demo,
+    "list": List,
+    "train": Train,
+    "eval": Eval,
+    "fit": Fit,
+    "predict": Predict,
+    "search": Search,
+    "reproduce": Reproduce,
+    "data": Data,
+    "bench": Bench,
+}
+DESCRIPTION = "Graph Hierarchical Recurrence: train short, be right at distances never seen in training."
+LOOK = (tyro.conf.DisallowNone, tyro.conf.FlagCreatePairsOff)
+GOES_ON = ("demo", "train", "fit", "search", "reproduce")  # from the last whole epoch, if stopped
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; what goes wrong is said in one sentence, with exit code 2.
 
     Set ``GHR_DEBUG=1`` to see where it went wrong.
     """
-    given = sys.argv[1:] if arguments is None else arguments
+    given = [*(sys.argv[1:] if arguments is None else arguments)]
     if given == ["--version"]:
         print(f"ghr {__version__}")
         return
-    command = tyro.cli(
-        Command,
-        prog="ghr",
-        args=given or ["--help"],
-        description="Graph Hierarchical Recurrence: train short, be right at distances never seen in training.",
-    )
-    say(logging.WARNING if command.quiet else logging.INFO)
     try:
+        command = _parse(given or ["--help"])
+        say(logging.WARNING if command.quiet else logging.INFO)
         command.run()
     except (ValueError, OSError, ImportError) as error:
         if os.environ.get("GHR_DEBUG"):
@@ -49,9 +67,20 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"ghr: {_sentence(error)}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        trains = isinstance(command, Demo | Train | Reproduce)
-        print(f"ghr: stopped{'; the same command goes on from the last whole epoch' * trains}.", file=sys.stderr)
+        kept = "; the same command goes on from the last whole epoch" if given and given[0] in GOES_ON else ""
+        print(f"ghr: stopped{kept}.", file=sys.stderr)
         sys.exit(130)
+
+
+def _parse(given: Sequence[str]) -> Command:
+    if given[0].startswith("-"):
+        parsed: Command = tyro.extras.subcommand_cli_from_dict(
+            COMMANDS, prog="ghr", args=given, description=DESCRIPTION, config=LOOK
+        )
+        return parsed
+    # The parser of one command alone: what it says of a misspelt option is about this command.
+    name = check_choice("command", given[0], COMMANDS)
+    return tyro.cli(COMMANDS[name], prog=f"ghr {name}", args=given[1:], config=LOOK)
 
 
 def _sentence(error: Exception) -> str:

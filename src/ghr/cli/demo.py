@@ -1,21 +1,20 @@
 """``ghr demo``: the main claim, live, in minutes."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import nn
-
+from ghr.checks import check_whole
 from ghr.cli.errors import errors_table
+from ghr.experiment import Experiment, evaluate_split
 from ghr.files import explained
-from ghr.models.inputs import check_positive
-from ghr.paper import DeepSpec, GHRSpec, MinPlusSpec, Recipe, RGGSpec
-from ghr.paper.figures import draw_out_of_range
-from ghr.train import TrainConfig
+from ghr.plots.distances import find_furthest
+from ghr.plots.out_of_range import draw_out_of_range
+from ghr.train import Run
 
 DEEP, GHR, EXTENSION = "deep GINE, 10 layers", "GHR", "min-plus extension"
+IN_RANGE = 5
 
 
 @dataclass
@@ -32,7 +31,7 @@ class Demo:
     epochs: int = 24
     """Passes over them; the extension needs half as many."""
     t_low: int = 3
-    """Low-level updates of GHR when tested beyond its range; it is trained with 2."""
+    """Low-level updates of GHR when tested out of its range; it is trained with 2."""
     seed: int = 0
     """Seed of weights and batches."""
     quiet: bool = False
@@ -40,57 +39,64 @@ class Demo:
 
     def run(self) -> None:
         """Train all three, test them, print the table and write the figure."""
-        check_positive("--t-low", self.t_low)
-        data = RGGSpec(train_graphs=self.graphs, val_graphs=200, test_graphs=500)
-        train = TrainConfig(epochs=self.epochs, batch_size=16, lr=3e-3, schedule="cosine", seed=self.seed)
-        short = TrainConfig(epochs=-(-self.epochs // 2), batch_size=32, lr=1e-2, schedule="cosine", seed=self.seed)
-        deep, ghr = Recipe(DeepSpec(), data, train), Recipe(GHRSpec(), data, train)
-        extension = Recipe(MinPlusSpec(), data, short)
+        for name, value in {"--t-low": self.t_low, "--graphs": self.graphs, "--epochs": self.epochs}.items():
+            check_whole(name, value)
+        long = {"epochs": self.epochs, "batch_size": 16, "lr": 3e-3}
+        short = {"epochs": -(-self.epochs // 2), "batch_size": 32, "lr": 1e-2}
+        deep, ghr = self._plan("deep-gine", long), self._plan("ghr", long)
+        extension = self._plan("min-plus", short)
         try:
             self.out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise explained("make the folder", self.out, error) from error
 
         print("Task: the distance of every node from a marked source, on random geometric graphs of 40-60 nodes.")
-        print("Training sees distances up to 5 hops; the test goes to 8.\n")
-        in_range = data.in_range
-        _, deep_result = self._train(f"{DEEP}, a baseline of the paper", "deep-gine", deep)
-        ghr_model, ghr_result = self._train(f"{GHR}, the model of the paper", "ghr", ghr)
-        model, result = self._train(
+        print(f"Training sees distances up to {IN_RANGE} hops; the test goes to 8.\n")
+        deep_run = self._train(f"{DEEP}, a baseline of the paper", "deep-gine", deep)
+        ghr_run = self._train(f"{GHR}, the model of the paper", "ghr", ghr)
+        extension_run = self._train(
             f"{EXTENSION}, not in the paper: it starts close to shortest paths and learns mostly a scale",
             "min-plus",
             extension,
         )
+        splits = ghr.data.load(self.out / "data", ghr_run.model.transform)
+        further = f"{GHR}, {self.t_low} low-level steps"
         errors = {
-            f"{GHR}, {self.t_low} low-level steps": ghr.judge(ghr_model, self.out / "data", t_low=self.t_low),
-            f"{GHR}, 2 as in training": ghr_result["metrics"],
-            DEEP: deep_result["metrics"],
-            EXTENSION: result["metrics"],
+            further: evaluate_split(ghr_run.model, splits, "test", t_low=self.t_low),
+            f"{GHR}, 2 as in training": _read_result(ghr_run)["metrics"],
+            DEEP: _read_result(deep_run)["metrics"],
+            EXTENSION: _read_result(extension_run)["metrics"],
         }
-        print(errors_table(errors, in_range))
+        print(errors_table(errors, IN_RANGE))
 
-        graph, coarsened_otherwise = (_farthest(recipe.load(self.out / "data", "test")) for recipe in (ghr, extension))
-        with torch.no_grad():
-            predictions = {
-                f"{GHR}, {self.t_low} low-level steps": ghr_model(graph, t_low=self.t_low),
-                EXTENSION: model(coarsened_otherwise),
-            }
+        graph = find_furthest(ghr.data.load(self.out / "data").named()["test"])
+        predictions = {
+            further: ghr_run.predict(graph, t_low=self.t_low)[0],
+            EXTENSION: extension_run.predict(graph)[0],
+        }
         figure = self.out / "out_of_range.png"
-        draw_out_of_range(figure, errors, in_range, graph, predictions)
+        draw_out_of_range(figure, errors, IN_RANGE, graph, predictions)
         print(f"\nFigure   {figure}")
         runs = ", ".join(str(self.out / name) for name in ("deep-gine", "ghr", "min-plus"))
         print(f"Runs     {runs} (config, metrics by epoch, weights, result)")
-        print(f"Try next ghr eval {self.out / 'ghr'} --t-low 4")
-        print("         ghr train rgg-sssp-small --help")
+        print(f"Try next ghr eval {self.out / 'ghr'} --set t_low=4")
+        print("         ghr list")
 
-    def _train(self, title: str, name: str, recipe: Recipe) -> tuple[nn.Module, dict[str, Any]]:
-        count = sum(parameter.numel() for parameter in recipe.build().parameters())
-        print(f"{title}\n  {count:,} parameters, {recipe.data.train_graphs} graphs, {recipe.train.epochs} epochs")
-        model, result = recipe.run(self.out / name, self.out / "data", quiet=self.quiet)
+    def _plan(self, model: str, training: Mapping[str, Any]) -> Experiment:
+        settings = {**training, "schedule": "cosine", "patience": None}
+        graphs = {"train": self.graphs, "val": 200, "test": 500}
+        return Experiment.on("rgg-sssp-small", model, settings, graphs=graphs, seed=self.seed)
+
+    def _train(self, title: str, name: str, experiment: Experiment) -> Run:
+        count = experiment.build(experiment.data.load(self.out / "data")).num_parameters
+        print(f"{title}\n  {count:,} parameters, {self.graphs} graphs, {experiment.train.epochs} epochs")
+        run = experiment.run(self.out / name, self.out / "data", quiet=self.quiet)
+        result = _read_result(run)
         print(f"  trained in {result['seconds']:.0f} s, validation error {result['best_val']:.3f} hops\n")
-        return model, result
+        return run
 
 
-def _farthest(graphs: Iterable[Any]) -> Any:
-    """Return the graph with the largest distance, and the most nodes among those."""
-    return max(graphs, key=lambda graph: (int(graph.hops.max()), graph.num_nodes))
+def _read_result(run: Run) -> dict[str, Any]:
+    if run.result is None:
+        raise ValueError(f"{run.path} lost its result.json while the demo was running; start the demo again.")
+    return run.result

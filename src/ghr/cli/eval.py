@@ -1,66 +1,123 @@
-"""``ghr eval``: a finished run, judged again."""
+"""``ghr eval``: a run, evaluated again."""
 
 import json
+import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any
 
 import tyro
-from torch import nn
 
+from ghr.checks import check_choice
+from ghr.cli.check import check_folder
 from ghr.cli.errors import errors_table
-from ghr.models import DeepGNN, Recurrence
-from ghr.paper import Recipe
-from ghr.train import load_best
+from ghr.cli.rows import write_rows
+from ghr.cli.settings import KeyValue, format_settings, parse_settings
+from ghr.cli.train import describe_score
+from ghr.datasets import Splits
+from ghr.experiment import Experiment, evaluate_split
+from ghr.train import Run, predict
+from ghr.train.directory import jsonable
+
+logger = logging.getLogger(__name__)
+SPLITS = ("train", "val", "test")
 
 
 @dataclass
 class Eval:
-    """Judge a trained run on its test graphs, with as many steps as you like."""
+    """Evaluate a trained run on the graphs of its benchmark, with as many steps as you like."""
 
-    directory: tyro.conf.Positional[Path]
+    directory: Annotated[tyro.conf.Positional[Path], tyro.conf.arg(metavar="RUN")]
     """The run directory."""
-    steps: int | Literal["auto"] | None = None
-    """Global steps, if not as in training; "auto" runs until predictions no longer change."""
-    t_high: int | None = None
-    """Updates of the coarse level, if not as in training."""
-    t_low: int | None = None
-    """Updates of the graph itself, if not as in training."""
+    split: str = "test"
+    """Which graphs: train, val or test."""
+    set: KeyValue = ()
+    """Numbers for the loops of the model, if not as in training, such as --set steps=8 t_low=4; steps=auto runs until
+    predictions no longer change."""
+    out: Path | None = None
+    """CSV file for truth and prediction of every row, as they stand in the data."""
     data: Path | None = None
-    """Folder of the generated graphs; by default the folder "data" beside the run, or here."""
+    """Folder of the benchmarks' graphs; by default the folder "data" beside the run, or here."""
+    json: bool = False
+    """Print the scores as JSON."""
     quiet: bool = False
     """Say only the result."""
 
     def run(self) -> None:
-        """Load the best weights and print the errors by distance."""
-        file = self.directory / "config.json"
-        if not file.is_file():
-            raise FileNotFoundError(f"{self.directory} is not a run directory: it has no config.json.")
-        try:
-            recipe = Recipe.from_config(json.loads(file.read_text()))
-        except ValueError as error:
-            raise ValueError(f"{file} does not describe a run: {error}") from error
-        model = recipe.build()
-        load_best(model, self.directory)
-        counts: dict[str, Any] = {"steps": self.steps, "t_high": self.t_high, "t_low": self.t_low}
-        changed = {name: value for name, value in counts.items() if value is not None}
-        foreign = [name for name in changed if name not in _counts_of(model)]
-        if foreign:
-            known = ", ".join(_counts_of(model)) or "no steps"
-            raise ValueError(f"{self.directory} holds a model with {known}; leave out {', '.join(foreign)}.")
+        """Load the best weights, evaluate them and print the scores."""
+        check_choice("split", self.split, SPLITS)
+        loops = parse_settings(self.set)
+        run = Run(self.directory)
+        experiment = find_experiment(run)
+        run.model.check_loops(loops)
+        if self.out is not None and self.out.is_dir():
+            raise IsADirectoryError(f"--out takes a file, but {self.out} is a folder.")
+        if self.out is not None and not self.out.parent.is_dir():
+            raise FileNotFoundError(f"The folder {self.out.parent} for the file of --out does not exist.")
         root = self.data_folder()
-        name = ", ".join([self.directory.name, *(f"{key}={value}" for key, value in changed.items())])
-        errors = {name: recipe.judge(model, root, **changed)}
-        print(errors_table(errors, recipe.data.in_range))
+        check_folder("--data", root)
+        splits = experiment.data.load(root, run.model.transform)
+        compare_data(run, splits, root)
+        scores = jsonable(evaluate_split(run.model, splits, self.split, **loops))
+        if self.json:
+            print(json.dumps(self._describe(run, experiment, splits, loops, scores), allow_nan=False))
+        else:
+            print(self._say(run, splits, loops, scores))
+        if self.out is not None:
+            predictions = predict(run.model, splits.named()[self.split], splits.task, **loops)
+            rows = write_rows(self.out, splits, self.split, predictions)
+            logger.info("%d rows in %s", rows, self.out)
 
     def data_folder(self) -> Path:
         """Return the folder of the graphs: the one given, the one beside the run, or the one here."""
-        beside = self.directory.parent / "data"
+        beside = self.directory.absolute().parent / "data"
         return self.data or (beside if beside.is_dir() else Path("data"))
 
+    def _describe(
+        self, run: Run, experiment: Experiment, splits: Splits, loops: dict[str, Any], scores: dict[str, Any]
+    ) -> dict[str, Any]:
+        metric, described = splits.task.score, experiment.describe()
+        return {
+            "run": str(self.directory),
+            "benchmark": described["data"]["benchmark"],
+            "model": described["model"],
+            "split": self.split,
+            "graphs": len(splits.named()[self.split]),
+            "loops": loops,
+            "metric": {"name": metric.name, "unit": metric.unit, "higher_is_better": metric.higher_is_better},
+            "scores": scores,
+        }
 
-def _counts_of(model: nn.Module) -> tuple[str, ...]:
-    """Return which numbers of steps a model can be given."""
-    if isinstance(model, Recurrence):
-        return ("steps", "t_low") if model.levels == 1 else ("steps", "t_high", "t_low")
-    return ("steps",) if isinstance(model, DeepGNN) and model.steps is not None else ()
+    def _say(self, run: Run, splits: Splits, loops: dict[str, Any], scores: dict[str, Any]) -> str:
+        said = describe_score(run, self.split, next(iter(scores.values())))  # the task's metric is first
+        if "by_distance" not in scores:
+            return said
+        name = ", ".join([run.path.absolute().name, *format_settings(loops)])
+        return f"{said}\n\n{errors_table({name: scores}, splits.in_range)}"
+
+
+def find_experiment(run: Run) -> Experiment:
+    """Return the experiment of a run on a benchmark.
+
+    Raises:
+        ValueError: Where the run was trained on a user's own graphs, which says what to use instead.
+    """
+    try:
+        return Experiment.from_run(run)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{run.path / 'config.json'} does not describe a run of this version: {error!r}.") from error
+    except ValueError as error:
+        if "experiment" in run.config and not run.config["experiment"].get("data", {}).get("benchmark"):
+            raise ValueError(
+                f"{run.path} was trained on graphs of your own, which it does not hold. Predict graphs with: ghr "
+                f"predict {run.path} FOLDER --out predictions.csv; or evaluate them in Python: "
+                f"ghr.Run({str(run.path)!r}).evaluate(graphs)."
+            ) from error
+        raise
+
+
+def compare_data(run: Run, splits: Splits, root: Path) -> None:
+    """Warn if the graphs are not those that a run was trained on."""
+    found = splits.fingerprint()
+    if any(found.get(name) != stored for name, stored in run.config.get("data", {}).items()):
+        logger.warning("The graphs in %s are not those that %s was trained on; its scores may differ.", root, run.path)

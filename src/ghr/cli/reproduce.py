@@ -6,21 +6,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import get_args
 
 import tyro
 
-from ghr.bench.threads import available_cores, threads
+from ghr.checks import check_whole
 from ghr.cli.table import table
 from ghr.paper.export import export_best
 from ghr.paper.item import Item, Place, check_progress, report_files, write_report
 from ghr.paper.items import ITEMS
 from ghr.paper.row import Row
-from ghr.paper.runs import Run, State, runs_of, work_on
+from ghr.paper.runs import RowRun, Stage, list_runs, work_on
+from ghr.threads import available_cores, use_threads
 
-logger = logging.getLogger(__name__)
-T = TypeVar("T")
-STATES = get_args(State)
+STAGES = get_args(Stage)
 
 
 @dataclass
@@ -50,52 +49,50 @@ class Reproduce:
     processes: int = 1
     """Processes that train at once, with the cores divided among them."""
     export: Path | None = None
-    """Folder for the best model among the rows (see --only), to be loaded with from_pretrained."""
+    """Folder for the best model among the rows (see --only), to be loaded with ghr.load."""
     quiet: bool = False
     """No progress bars."""
 
     def run(self) -> None:
         """List, or train and write the reports."""
-        items = self._items()
-        chosen = self._chosen(items)
-        for name, value in {"seeds": self.seeds, "processes": self.processes}.items():
-            if value is not None and value < 1:
-                raise ValueError(f"reproduce needs {name} of at least 1; got {name}={value}.")
+        items = self._find_items()
+        chosen = self._choose(items)
+        check_whole("--processes", self.processes)
+        if self.seeds is not None:
+            check_whole("--seeds", self.seeds)
         if self.list:
-            print(self._states(items, chosen))
+            print(self._list(items, chosen))
             return
         if self.export is not None and self.export.exists() and not self.export.is_dir():
             raise ValueError(f"--export takes a folder, but {self.export} is a file.")
         for item in items:
-            check_progress(item, self.out, len(runs_of(item.rows, self.runs, seeds=self.seeds)))
+            check_progress(item, self.out, len(list_runs(item.rows, self.runs, seeds=self.seeds)))
         if self.train:
-            self._work(runs_of(chosen, self.runs, seeds=self.seeds))
+            self._work(list_runs(chosen, self.runs, seeds=self.seeds))
         place = Place(self.runs, self.data, self.seeds)
         for item in items:
             for file in write_report(item, place, self.out):
                 print(file)
         if self.export is not None:
-            best = export_best(runs_of(chosen, self.runs, seeds=self.seeds), self.export)
+            best = export_best(list_runs(chosen, self.runs, seeds=self.seeds), self.export)
             print(f"{self.export}: {best.row.title}, seed {best.seed}")
 
-    def _items(self) -> Sequence[Item]:
+    def _find_items(self) -> Sequence[Item]:
         if self.item == "all":
             return [*ITEMS.values()]
         if self.item not in ITEMS:
             raise ValueError(f"There is no item {self.item!r}; known are {', '.join(ITEMS)}, and all.")
         return [ITEMS[self.item]]
 
-    def _chosen(self, items: Sequence[Item]) -> Sequence[Row]:
-        rows = _distinct([row for item in items for row in item.rows])
-        known = [name for row in rows for name in (row.title, f"{row.group}/{row.name}")]
+    def _choose(self, items: Sequence[Item]) -> Sequence[Row]:
+        rows = list({row.name: row for item in items for row in item.rows}.values())
+        known = dict.fromkeys(name for row in rows for name in (row.title, row.name))
         for name in self.only:
             if name not in known:
-                raise ValueError(f"There is no row {name!r} in {self.item}; known are {'; '.join(_distinct(known))}.")
-        if not self.only:
-            return rows
-        return [row for row in rows if row.title in self.only or f"{row.group}/{row.name}" in self.only]
+                raise ValueError(f"There is no row {name!r} in {self.item}; known are {'; '.join(known)}.")
+        return [row for row in rows if not self.only or row.title in self.only or row.name in self.only]
 
-    def _work(self, runs: Sequence[Run]) -> None:
+    def _work(self, runs: Sequence[RowRun]) -> None:
         left = [run for run in runs if run.unfinished]
         if not left:
             return
@@ -114,30 +111,27 @@ class Reproduce:
         if failed:
             raise ValueError(f"{len(failed)} of {self.processes} processes ended with an error, said above.")
 
-    def _states(self, items: Sequence[Item], chosen: Sequence[Row]) -> str:
+    def _list(self, items: Sequence[Item], chosen: Sequence[Row]) -> str:
         if len(items) > 1:
-            counts = [self._count([row for row in item.rows if row in chosen]) for item in items]
-            lines = [[item.name, *count, self._written(item)] for item, count in zip(items, counts, strict=True)]
-            return table(["item", *STATES, "report"], lines)
-        lines = [[f"{row.group}/{row.name}", *self._count([row]), row.budget] for row in chosen]
-        end = f"Report: {self._written(items[0])}"
-        return f"{table(['runs', *STATES, 'budget'], lines)}\n{end}" if lines else end
+            names = [row.name for row in chosen]
+            counts = [self._count([row for row in item.rows if row.name in names]) for item in items]
+            lines = [[item.name, *count, self._look_up(item)] for item, count in zip(items, counts, strict=True)]
+            return table(["item", *STAGES, "report"], lines)
+        lines = [[row.name, *self._count([row]), row.budget] for row in chosen]
+        end = f"Report: {self._look_up(items[0])}"
+        return f"{table(['runs', *STAGES, 'budget'], lines)}\n{end}" if lines else end
 
     def _count(self, rows: Sequence[Row]) -> Sequence[str]:
-        states = Counter(run.state for run in runs_of(rows, self.runs, seeds=self.seeds))
-        return [str(states[state]) for state in STATES]
+        stages = Counter(run.stage for run in list_runs(rows, self.runs, seeds=self.seeds))
+        return [str(stages[stage]) for stage in STAGES]
 
-    def _written(self, item: Item) -> str:
+    def _look_up(self, item: Item) -> str:
         return "written" if report_files(item, self.out)["md"].exists() else "not written"
 
 
-def _worker(runs: Sequence[Run], data: Path, count: int, level: int) -> None:
+def _worker(runs: Sequence[RowRun], data: Path, count: int, level: int) -> None:
     from ghr.cli import say
 
     say(level)
-    with threads(count):
+    with use_threads(count):
         work_on(runs, data, quiet=True)
-
-
-def _distinct(values: Sequence[T]) -> Sequence[T]:
-    return [*dict.fromkeys(values)]

@@ -1,78 +1,107 @@
-"""``ghr train``: one model on one benchmark, by its recipe."""
+"""``ghr train``: any model on any benchmark."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any
 
 import tyro
 
+from ghr.checks import check_choice, check_whole
+from ghr.cli.check import check_experiment, check_folder
 from ghr.cli.errors import errors_table
-from ghr.paper import DeepSpec, Recipe
-from ghr.paper.protocol import RECIPES
+from ghr.cli.settings import KeyValue, merge_settings, parse_settings
+from ghr.experiment import BenchmarkGraphs, Experiment
+from ghr.threads import available_cores, use_threads
+from ghr.train import Run
+from ghr.train.log import TensorBoardLog
+
+LOGS = {"tensorboard": TensorBoardLog}
 
 
 @dataclass
 class Train:
-    """Train one model on one benchmark by its recipe; started again, a killed run goes on where it was."""
+    """Train any model on any benchmark by its recipe; started again, a killed run goes on where it was."""
 
-    task: tyro.conf.Positional[Literal["rgg-sssp-small", "rgg-sssp-large"]]
-    """The benchmark."""
-    model: Literal["ghr", "deep"] = "ghr"
-    """GHR, or the flat stack of distinct layers."""
-    conv: Literal["gine", "gated_gine", "gcn", "gated_gcn", "gat", "adgn"] | None = None
-    """Message passing, if not the recipe's."""
-    graphs: int | None = None
-    """Training graphs, if not the recipe's."""
+    benchmark: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="BENCHMARK")]
+    """Name of the benchmark; `ghr list` shows all."""
+    model: str = "ghr"
+    """Name of the model; `ghr list` shows all."""
+    set: KeyValue = ()
+    """What to change: options of the model, of the training and of the data, such as --set steps=6 lr=1e-3 pool=max.
+    An unknown name shows all that are known."""
     epochs: int | None = None
-    """Most epochs, if not the recipe's."""
-    lr: float | None = None
-    """Learning rate, if not the recipe's."""
-    schedule: Literal["constant", "cosine", "plateau"] | None = None
-    """Schedule of the learning rate, if not the recipe's."""
-    steps: int | None = None
-    """Global steps of GHR, if not the recipe's; likewise --t-high and --t-low."""
-    t_high: int | None = None
-    """Updates of the coarse level."""
-    t_low: int | None = None
-    """Updates of the graph itself."""
-    layers: int | None = None
-    """Layers of the deep stack, if not 10."""
-    weighted: bool = False
-    """Lengths instead of hops."""
+    """Passes over the training graphs, at most; short for --set epochs=..., by default the benchmark's."""
+    graphs: int | None = None
+    """Training graphs, at least 10, with validation and test in proportion; by default all."""
     seed: int = 0
     """Seed of weights and batches."""
     out: Path | None = None
-    """Run directory; by default runs/TASK-MODEL-SEED."""
+    """Run directory; by default runs/BENCHMARK-MODEL-SEED."""
     data: Path = Path("data")
-    """Folder of the generated graphs."""
+    """Folder of the benchmarks' graphs, made or downloaded where they are missing."""
+    source: str | None = None
+    """Where the graphs come from: hub (the published files, needs a connection) or generate; by default what the
+    benchmark prefers."""
+    workers: int = 1
+    """Processes that generate graphs; the graphs do not depend on it."""
+    threads: int | None = None
+    """Threads of the training; by default all cores."""
+    log: str | None = None
+    """tensorboard: also write the curves for TensorBoard, into the run directory."""
     quiet: bool = False
     """No progress bar."""
 
     def run(self) -> None:
-        """Train and print the errors."""
-        recipe = self._recipe()
-        out = self.out or Path("runs") / f"{self.task}-{self.model}-{self.seed}"
-        if out.is_file():
-            raise NotADirectoryError(f"--out takes a folder for the run, but {out} is a file.")
-        _, result = recipe.run(out, self.data, quiet=self.quiet)
-        in_range = recipe.data.in_range
-        print(errors_table({out.name: result["metrics"]}, in_range))
-        print(f"\n{result['epochs']} epochs in {result['seconds']:.0f} s; everything about the run is in {out}")
+        """Train and print the scores."""
+        experiment = self.experiment()
+        out = self.out or Path("runs") / f"{self.benchmark}-{self.model}-{self.seed}"
+        check_folder("--out", out)
+        check_folder("--data", self.data)
+        check_whole("--workers", self.workers)
+        if self.threads is not None:
+            check_whole("--threads", self.threads, most=available_cores())
+        with ExitStack() as stack:
+            callback = None
+            if self.log is not None:
+                callback = stack.enter_context(LOGS[check_choice("log", self.log, LOGS)](out / self.log))
+            stack.enter_context(nullcontext() if self.threads is None else use_threads(self.threads))
+            run = experiment.run(out, self.data, quiet=self.quiet, callback=callback, workers=self.workers)
+        print(describe_run(run, experiment))
 
-    def _recipe(self) -> Recipe:
-        base = RECIPES[self.task]
-        flat: dict[str, Any] = {"layers": self.layers}
-        loops: dict[str, Any] = {"steps": self.steps, "t_high": self.t_high, "t_low": self.t_low}
-        own, foreign = (flat, loops) if self.model == "deep" else (loops, flat)
-        for name, value in _given(foreign).items():
-            raise ValueError(f"--{name.replace('_', '-')} {value} does not apply to --model {self.model}.")
-        chosen = _given({"conv": self.conv, **own})
-        model = DeepSpec(**chosen) if self.model == "deep" else replace(base.model, **chosen)
-        data = replace(base.data, weighted=self.weighted, **_given({"train_graphs": self.graphs}))
-        how = {"epochs": self.epochs, "lr": self.lr, "schedule": self.schedule}
-        return Recipe(model, data, replace(base.train, seed=self.seed, **_given(how)))
+    def experiment(self) -> Experiment:
+        """Return what is asked for, checked as far as it can be without the graphs."""
+        settings = merge_settings(parse_settings(self.set), epochs=self.epochs)
+        experiment = Experiment.on(
+            self.benchmark, self.model, settings, graphs=self.graphs, source=self.source, seed=self.seed
+        )
+        check_experiment(experiment)
+        return experiment
 
 
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
+def describe_run(run: Run, experiment: Experiment) -> str:
+    """Return what a finished run has to say: its scores, its errors by distance, and where it is."""
+    result: dict[str, Any] = run.result or {}
+    scores = result["metrics"]
+    lines = [describe_score(run, "validation", result["best_val"], f", after epoch {result['best_epoch']}")]
+    lines += [describe_score(run, "test", next(iter(scores.values())))] if scores else []  # the task's metric is first
+    if "by_distance" in scores:
+        lines += ["", errors_table({run.path.name: scores}, find_in_range(experiment)), ""]
+    parameters, epochs = f"{result['parameters']:,} parameters", result["epochs"]
+    lines += [f"{parameters}, {epochs} {'epoch' if epochs == 1 else 'epochs'} in {result['seconds']:.0f} s"]
+    return "\n".join([*lines, f"Run  {run.path}"])
+
+
+def describe_score(run: Run, split: str, score: float | None, more: str = "") -> str:
+    """Return a score with its metric, its unit and its direction, in one line."""
+    metric = run.task.score
+    shown = "not finite" if score is None else f"{score:.4g}{' ' * bool(metric.unit)}{metric.unit}"
+    return f"{metric.name} on {split}: {shown}{more} ({'higher' if metric.higher_is_better else 'lower'} is better)"
+
+
+def find_in_range(experiment: Experiment) -> int | None:
+    """Return the largest distance in training, where it is capped."""
+    data = experiment.data
+    if not isinstance(data, BenchmarkGraphs) or data.benchmark.in_range is None:
+        return None
+    return data.benchmark.in_range(data.options)

@@ -21,12 +21,10 @@ def assert_quotient(data: HierarchicalData) -> None:
     levels = data.levels
     for k in range(1, len(levels)):
         fine, coarse = levels[k - 1], levels[k]
-        assert coarse.assignment is not None
-        assert coarse.assignment.shape == (fine.num_nodes,), f"level {k}: one cluster per node of the level below"
-        assert torch.equal(torch.unique(coarse.assignment), torch.arange(coarse.num_nodes)), (
-            f"level {k}: labels have gaps"
-        )
-        expected = {(int(u), int(v)) for u, v in coarse.assignment[fine.edge_index].T if int(u) != int(v)}
+        label = coarse.clusters
+        assert label.shape == (fine.num_nodes,), f"level {k}: one cluster per node of the level below"
+        assert torch.equal(torch.unique(label), torch.arange(coarse.num_nodes)), f"level {k}: labels have gaps"
+        expected = {(int(u), int(v)) for u, v in label[fine.edge_index].T if int(u) != int(v)}
         given = [(int(u), int(v)) for u, v in coarse.edge_index.T]
         assert given == sorted(expected), f"level {k}: edges are not those of the quotient graph"
 
@@ -52,6 +50,8 @@ def permute(data: Data, order: Sequence[Tensor], edge_order: Tensor) -> Data:
         result[f"level{k}_assignment"] = new[k][data[f"level{k}_assignment"]][order[k - 1]]
         if f"level{k}_centre_distance" in data:
             result[f"level{k}_centre_distance"] = data[f"level{k}_centre_distance"][order[k - 1]]
+    if isinstance(result, HierarchicalData):
+        result.sign()
     return result
 
 
