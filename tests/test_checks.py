@@ -30,7 +30,7 @@ def test_what_is_no_positive_number_is_refused(value):
 def test_numbers_pass_within_their_bounds():
     assert check_number("gamma", 1, above=0, most=1) == 1.0
     assert check_number("decay", np.float32(0), least=0) == 0.0
-    with pytest.raises(ValueError, match="above 0 and of at most 1; got 1.5"):
+    with pytest.raises(ValueError, match=r"above 0 and of at most 1; got 1.5"):
         check_number("gamma", 1.5, above=0, most=1)
     with pytest.raises(ValueError, match="must be a finite number; got nan"):
         check_number("x", math.nan)
@@ -39,7 +39,7 @@ def test_numbers_pass_within_their_bounds():
 def test_a_choice_lists_what_is_known():
     assert check_choice("pool", "max", ["max", "sum"]) == "max"
     for value in ("maximum", None, torch.zeros(2), np.zeros(2), {}):
-        with pytest.raises(ValueError, match="Unknown pool .*; known are max, sum"):
+        with pytest.raises(ValueError, match=r"Unknown pool .*; known are max, sum"):
             check_choice("pool", value, ["max", "sum"])
 
 

@@ -7,7 +7,7 @@ import pytest
 from ghr.lock import hold, is_held
 
 
-def hold(path, ready, done):
+def hold_until(path, ready, done):
     """Hold a lock in a process of its own until told to stop."""
     with hold(path) as mine:
         ready.put(mine)
@@ -18,7 +18,7 @@ def hold(path, ready, done):
 def holder(tmp_path):
     context = multiprocessing.get_context("spawn")
     ready, done = context.Queue(), context.Event()
-    process = context.Process(target=hold, args=(tmp_path / "lock", ready, done))
+    process = context.Process(target=hold_until, args=(tmp_path / "lock", ready, done))
     process.start()
     assert ready.get(timeout=120) is True
     yield process, done

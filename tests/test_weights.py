@@ -4,7 +4,6 @@ import pytest
 import torch
 from torch import nn
 
-from ghr.train.run import BEST, load_best
 from ghr.weights import load_weights, weights_to_bytes
 
 
@@ -17,10 +16,9 @@ class Tiny(nn.Module):
         self.other = nn.Linear(1, 1)
 
 
-def test_round_trip(tmp_path: Path) -> None:
-    (tmp_path / BEST).write_bytes(weights_to_bytes(Tiny(seed=1)))
+def test_round_trip() -> None:
     model = Tiny(seed=2)
-    load_best(model, tmp_path)
+    load_weights(model, weights_to_bytes(Tiny(seed=1)), Path("here"))
     for name, tensor in Tiny(seed=1).state_dict().items():
         assert torch.equal(model.state_dict()[name], tensor)
 
@@ -31,18 +29,20 @@ def test_shared_modules_are_written() -> None:
     load_weights(model, weights_to_bytes(model), Path("here"))
 
 
-def test_missing_truncated_or_foreign_weights_are_sentences(tmp_path: Path) -> None:
+@pytest.mark.parametrize("length", [0, 5, 40, -1])
+def test_weights_cut_short_are_a_sentence(length: int) -> None:
     model = Tiny()
-    with pytest.raises(FileNotFoundError, match=r"There are no best weights at .*best.safetensors"):
-        load_best(model, tmp_path)
-    data = weights_to_bytes(model)
-    for length in (0, 5, 40, len(data) - 1):
-        (tmp_path / BEST).write_bytes(data[:length])
-        with pytest.raises(ValueError, match=r"best.safetensors are damaged or cut short"):
-            load_best(model, tmp_path)
-    (tmp_path / BEST).write_bytes(weights_to_bytes(Tiny(hidden=4)))
-    with pytest.raises(ValueError, match=r"encode.bias is \(4,\) in the file but \(8,\) in the model"):
-        load_best(model, tmp_path)
-    (tmp_path / BEST).write_bytes(weights_to_bytes(nn.Linear(1, 1)))
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    with pytest.raises(ValueError, match=r"weights in some/file are damaged or cut short"):
+        load_weights(model, weights_to_bytes(Tiny(seed=1))[:length], Path("some/file"))
+    for name, value in before.items():
+        assert torch.equal(model.state_dict()[name], value), "the model stays as it was"
+
+
+def test_weights_of_another_model_are_a_sentence() -> None:
+    with pytest.raises(
+        ValueError, match=r"do not fit Tiny: .*encode.bias is \(4,\) in the file but \(8,\) in the model"
+    ):
+        load_weights(Tiny(), weights_to_bytes(Tiny(hidden=4)), Path("here"))
     with pytest.raises(ValueError, match=r"encode\.bias is missing; .*and 3 more"):
-        load_best(model, tmp_path)
+        load_weights(Tiny(), weights_to_bytes(nn.Linear(1, 1)), Path("here"))

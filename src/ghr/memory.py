@@ -21,4 +21,6 @@ def check_memory(what: str, needed: int, remedy: str) -> None:
     """
     there = physical_memory()
     if there is not None and needed > there:
-        raise ValueError(f"{what} needs {needed / 2**30:,.0f} GiB of memory, and the machine has {there / 2**30:,.0f}; {remedy}.")
+        raise ValueError(
+            f"{what} needs {needed / 2**30:,.0f} GiB of memory, and the machine has {there / 2**30:,.0f}; {remedy}."
+        )
