@@ -1,4 +1,6 @@
-"""The weights of one level of the hierarchy."""
+"""The weights of one level of the hierarchy, and how they update its state."""
+
+from typing import NamedTuple
 
 from torch import Tensor, nn
 
@@ -6,7 +8,8 @@ from ghr.hierarchy.data import Level, at_hand
 from ghr.models.inputs import dtype_of
 from ghr.models.state import INITIAL_STATES
 from ghr.nn.conv import Conv, ConvLike, Edges, edge_encoder, make_conv
-from ghr.nn.encoder import CodeEncoder, Width, check_features, check_width, count_columns
+from ghr.nn.encoder import CodeEncoder, Width, check_features, check_map, check_width, count_columns
+from ghr.ops import Members, Pool, add_unpooled, pool_normalised, unpool
 
 
 class EdgeEncoder(nn.Module):
@@ -21,6 +24,8 @@ class EdgeEncoder(nn.Module):
     def __init__(self, conv: ConvLike, edge_dim: Width | None, channels: int) -> None:
         super().__init__()
         self.edge_dim = None if edge_dim is None else check_width("edge_dim", edge_dim)
+        if self.edge_dim is not None:
+            check_map("edge_dim", self.edge_dim, channels)
         self.out_channels: int | None = None
         if isinstance(self.edge_dim, int):
             self.map, self.out_channels = edge_encoder(conv, self.edge_dim, channels)
@@ -82,3 +87,74 @@ class LevelCell(nn.Module):
     def forward(self, state: Tensor, injection: Tensor, edges: Edges, updates: int = 1) -> tuple[Tensor, Edges]:
         """Return the state after `updates` updates and the edges for the next one."""
         return self.conv.iterate(self.norm, state, injection, edges, updates)
+
+
+class LevelState(NamedTuple):
+    """The state of a level within a global step.
+
+    Attributes:
+        state: Of the nodes :math:`(N_k, d)`.
+        edges: Prepared edges; a layer that updates its edges starts from them again at every global step.
+    """
+
+    state: Tensor
+    edges: Edges
+
+
+class LevelCellUpdate:
+    r"""The update of one level of a batch, :math:`g \gets g + \mathrm{MP}_W(\hat g + \text{below} + \text{above}, e)`.
+
+    Args:
+        cell: The weights of the level.
+        level: The level.
+        below: At a coarse level, the weights of the level below, and its nodes sorted by cluster where kernels compute.
+        pool: How a cluster reads its members.
+        above: Below the top, the map :math:`W''`, the level above and its members.
+        x: At the finest level, the encoded input :math:`f_L`.
+        time: At the finest level of a model that is told the step, the map :math:`W^{time}`.
+    """
+
+    def __init__(
+        self,
+        cell: LevelCell,
+        level: Level,
+        below: tuple[LevelCell, Members | None] | None,
+        pool: Pool,
+        above: tuple[nn.Module, Level, Members | None] | None,
+        x: Tensor | None,
+        time: nn.Module | None,
+    ) -> None:
+        self.cell, self.level, self.below, self.pool = cell, level, below, pool
+        self.above, self.x, self.time = above, x, time
+
+    def read_above(self, above: LevelState) -> Tensor:
+        """Return what is added from above: projected before it is unpooled, since clusters are fewer than members."""
+        if self.above is None:
+            raise ValueError("Nothing is above the coarsest level.")
+        project, level, members = self.above
+        if self.x is None:
+            return unpool(project(above.state), level.clusters)
+        return add_unpooled(self.x, project(above.state), level.clusters, members)
+
+    def read_below(self, below: LevelState) -> Tensor:
+        """Return the pooled normalised states of the members."""
+        if self.below is None:
+            raise ValueError("Nothing is below the finest level.")
+        cell, members = self.below
+        return pool_normalised(below.state, cell.norm, self.level.clusters, self.level.num_nodes, self.pool, members)
+
+    def update(self, state: LevelState, above: Tensor | None, below: Tensor) -> LevelState:
+        """Update a coarse level once."""
+        return LevelState(*self.cell(state.state, below if above is None else above + below, state.edges))
+
+    def repeat(self, state: LevelState, above: Tensor | None, updates: int, turn: int) -> LevelState:
+        """Update the graph itself; the input and the state from above stay the same all the while."""
+        fixed = self.x if above is None else above
+        if fixed is None:
+            raise ValueError("The finest level needs the encoded input.")
+        if self.time is None:
+            return LevelState(*self.cell(state.state, fixed, state.edges, updates))
+        for own_turn in range(1, updates + 1):
+            injection = fixed + self.time(fixed.new_tensor([turn, own_turn]))
+            state = LevelState(*self.cell(state.state, injection, state.edges))
+        return state

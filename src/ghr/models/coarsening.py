@@ -6,11 +6,11 @@ from typing import Any
 
 from torch_geometric.data import Data
 
-from ghr.checks import check_choice, check_names, check_whole
+from ghr.checks import check_choice, check_names, check_whole, show
 from ghr.hierarchy import Coarsen, HierarchicalData
 from ghr.hierarchy.coarsen import PARTITIONS, make_coarsen
 from ghr.models.inputs import Widths
-from ghr.nn.encoder import Width
+from ghr.nn.encoder import Width, check_width
 
 _OPTIONS = tuple(inspect.signature(make_coarsen).parameters)
 # What a model takes of them by name; its levels and codes are those of the model and of the data.
@@ -58,7 +58,7 @@ def choose_coarsen(
         raise ValueError(f"The partition {name!r} does not read {', '.join(foreign)}; leave it out.")
     # Also where the model does not use the edge features: graphs whose coarse edges differ in width form no batch.
     edge_dim = others.get("edge_dim")
-    codes = _codes(widths.edge_dim if edge_dim is None else edge_dim)
+    codes = _codes(widths.edge_dim if edge_dim is None else check_width("edge_dim", edge_dim))
     return make_coarsen(levels=levels - 1, codes=codes, **chosen), others
 
 
@@ -67,7 +67,7 @@ def read_coarsen(coarsen: Coarsen | Mapping[str, Any]) -> Coarsen:
     if isinstance(coarsen, Coarsen):
         return coarsen
     if not isinstance(coarsen, Mapping):
-        raise ValueError(f"coarsen must be a Coarsen(...) or a mapping of its options; got {coarsen!r}.")
+        raise ValueError(f"coarsen must be a Coarsen(...) or a mapping of its options; got {show(coarsen)}.")
     check_names("coarsen", coarsen, _OPTIONS)
     return make_coarsen(**coarsen)
 

@@ -9,10 +9,11 @@ from ghr.checks import check_whole
 from ghr.hierarchy.data import levels_of
 from ghr.models.base import GraphModel
 from ghr.models.cell import EdgeEncoder, prepare_edges
-from ghr.models.inputs import check_input
+from ghr.models.inputs import MOST_LAYERS, check_channels, check_input
+from ghr.models.settle import MOST_STEPS
 from ghr.models.state import LearnedState
 from ghr.nn.conv import Conv, ConvLike, make_conv
-from ghr.nn.encoder import Width, check_width, make_encoder
+from ghr.nn.encoder import Width, make_encoder
 from ghr.nn.readout import Readout, make_readout, readout_name
 
 
@@ -58,11 +59,9 @@ class DeepGNN(GraphModel):
         steps: int | None = None,
     ) -> None:
         super().__init__()
-        self.in_channels = check_width("in_channels", in_channels)
-        hidden_channels = check_whole("hidden_channels", hidden_channels)
-        out_channels = check_whole("out_channels", out_channels)
-        layers = check_whole("layers", layers)
-        self.steps = None if steps is None else check_whole("steps", steps)
+        self.in_channels, hidden_channels, out_channels = check_channels(in_channels, hidden_channels, out_channels)
+        layers = check_whole("layers", layers, most=MOST_LAYERS)
+        self.steps = None if steps is None else check_whole("steps", steps, most=MOST_STEPS)
         self.node_encoder = make_encoder(self.in_channels, hidden_channels)
         self.edge_encoder = EdgeEncoder(conv, edge_dim, hidden_channels)
         width = self.edge_encoder.out_channels
@@ -97,7 +96,7 @@ class DeepGNN(GraphModel):
     def _run(self, data: Data, steps: int | None, *, only_last: bool) -> list[Tensor]:
         if steps is not None:
             self.check_loops({"steps": steps})
-            steps = check_whole("steps", steps)
+            steps = check_whole("steps", steps, most=MOST_STEPS)
         given = check_input(data, self.in_channels, self)
         level = levels_of(data)[0]
         x, edge_attr = self.node_encoder(given), self.edge_encoder(level, "The graph")

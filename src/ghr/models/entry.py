@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ghr.checks import show
 from ghr.datasets.task import Task
 from ghr.models.base import GraphModel
 
@@ -26,7 +27,8 @@ class Entry:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.build, type) and issubclass(self.build, GraphModel)):
-            raise ValueError(f"A model is built by a subclass of GraphModel; got {self.build!r}.")
+            raise ValueError(f"A model is built by a subclass of GraphModel; got {show(self.build)}.")
+        _check_options(self.options)
 
     def for_data(
         self, example: Any, task: Task, options: Mapping[str, Any], suggested: Mapping[str, Any] | None = None
@@ -39,7 +41,13 @@ class Entry:
             options: What the user asks for; it wins over the options of the name, and those over suggestions.
             suggested: What a benchmark suggests; a model takes what concerns it.
         """
-        own = {**self.options, **options}
+        own = {**self.options, **_check_options(options)}
         takes = set(self.build.suggested_names(own)) & set(self.build.option_names())
         taken = {name: value for name, value in (suggested or {}).items() if name in takes}
         return self.build.for_data(example, task, **{**taken, **own})
+
+
+def _check_options(options: Any) -> Mapping[str, Any]:
+    if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
+        raise ValueError(f"The options of a model are a mapping of names to values; got {show(options)}.")
+    return options

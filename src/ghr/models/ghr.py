@@ -1,23 +1,25 @@
 """Graph Hierarchical Recurrence."""
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any, Literal
 
-from torch import Tensor, nn
+from torch import nn
 from torch_geometric.data import Data
 
 from ghr.checks import check_choice, check_flag, check_whole
 from ghr.hierarchy import Coarsen
 from ghr.hierarchy.data import num_graphs_of
-from ghr.models.cell import LevelCell, prepare_edges
+from ghr.models.cell import LevelCell, LevelCellUpdate, LevelState, prepare_edges
 from ghr.models.coarsening import COARSENING, choose_coarsen, coarse_width, make_transform
-from ghr.models.inputs import Widths, check_input
+from ghr.models.global_step import run_global_step
+from ghr.models.inputs import Widths, check_channels, check_input
 from ghr.models.recurrence import Recurrence
 from ghr.models.state import INITIAL_STATES, Encoded, State
-from ghr.nn.conv import ConvLike, Edges
+from ghr.nn.conv import ConvLike
 from ghr.nn.encoder import Width, check_width, make_encoder
 from ghr.nn.readout import Readout, make_readout, readout_name
-from ghr.ops import Pool, add_unpooled, check_pool, kernels_for, pool_normalised, sort_members, unpool
+from ghr.ops import Pool, check_pool, kernels_for, sort_members
 
 
 class GHR(Recurrence[Encoded]):
@@ -100,14 +102,12 @@ class GHR(Recurrence[Encoded]):
         super().__init__(
             levels=levels, share_coarse=share_coarse, steps=steps, t_high=t_high, t_low=t_low, checkpoint=checkpoint
         )
-        self.in_channels = check_width("in_channels", in_channels)
-        hidden_channels = check_whole("hidden_channels", hidden_channels)
-        out_channels = check_whole("out_channels", out_channels)
+        self.in_channels, hidden_channels, out_channels = check_channels(in_channels, hidden_channels, out_channels)
         edge_dim = None if edge_dim is None else check_width("edge_dim", edge_dim)
         check_pool(pool)
         check_choice("initial_state", initial_state, INITIAL_STATES)
         check_flag("time_informed", time_informed)
-        if share_coarse and levels < 2:
+        if share_coarse and self.levels < 2:
             raise ValueError("share_coarse needs a coarse level; got levels=1.")
         self.pool: Pool = pool
 
@@ -122,7 +122,7 @@ class GHR(Recurrence[Encoded]):
                 f"{self.levels - 1}; make both the same."
             )
         self.node_encoder = make_encoder(self.in_channels, hidden_channels)
-        kept = min(levels, 2) if share_coarse else levels
+        kept = min(self.levels, 2) if share_coarse else self.levels
         self.cells = nn.ModuleList(
             LevelCell(hidden_channels, conv, edge_dim if k == 0 else coarse_dim, initial_state) for k in range(kept)
         )
@@ -163,8 +163,9 @@ class GHR(Recurrence[Encoded]):
     @classmethod
     def suggested_names(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
         """Return which options a benchmark may suggest for a model with these options."""
-        names = ("hidden_channels", "conv", "steps", "t_low", "readout", "time_informed")
-        if options.get("levels") == 1:
+        names = ("hidden_channels", "conv", "steps", "t_low", "readout", "time_informed", "checkpoint")
+        levels = options.get("levels")
+        if isinstance(levels, Integral) and levels == 1:
             return names
         chosen = "partition" in options or options.get("coarsen") is not None
         return (*names, "t_high", "pool", *(() if chosen else COARSENING))
@@ -187,7 +188,7 @@ class GHR(Recurrence[Encoded]):
     def encode(self, data: Data | Encoded) -> Encoded:
         """Encode node and edge features, once per forward pass; what is encoded already is returned as it is."""
         if isinstance(data, Encoded):
-            return data
+            return self._check_encoded(data)
         given = check_input(data, self.in_channels, self)
         levels = self._levels(data)
         edge_attr = [self._cell(k).edge_encoder(level, f"Level {k}") for k, level in enumerate(levels)]
@@ -198,47 +199,28 @@ class GHR(Recurrence[Encoded]):
             sort_members(level.assignment, level.num_nodes) if sort and level.assignment is not None else None
             for level in levels
         )
-        return Encoded(levels, x, edges, members, edge_attr[0], num_graphs_of(data))
+        return Encoded(levels, x, edges, members, edge_attr[0], num_graphs_of(data), self.config)
 
     def _cell(self, k: int) -> Any:
         return self.cells[min(k, len(self.cells) - 1)]
 
     def _advance(self, encoded: Encoded, state: State, updates: tuple[int, ...]) -> State:
-        """One global step, Algorithm 2."""
-        states, edges = list(state.levels), list(encoded.edges)
-        self._loop(len(states) - 1, states, edges, encoded, updates, 1)
-        return State(tuple(states))
+        levels = [self._update_of(k, encoded) for k in range(len(state.levels))]
+        states = [LevelState(value, edges) for value, edges in zip(state.levels, encoded.edges, strict=True)]
+        return State(tuple(after.state for after in run_global_step(levels, states, updates)))
 
-    def _loop(
-        self, k: int, states: list[Tensor], edges: list[Edges], encoded: Encoded, updates: tuple[int, ...], above: int
-    ) -> None:
-        """Update level `k` as often as it is its turn, and after each update run the loop of the level below."""
-        if k == 0:
-            self._loop_finest(states, edges, encoded, updates[0], above)
-            return
-        level, members, norm = encoded.levels[k], encoded.members[k], self._cell(k - 1).norm
-        fixed = None if k + 1 == len(states) else unpool(self._project(k, states), encoded.levels[k + 1].clusters)
-        for turn in range(1, updates[k] + 1):
-            injection = pool_normalised(states[k - 1], norm, level.clusters, level.num_nodes, self.pool, members)
-            injection = injection if fixed is None else fixed + injection
-            states[k], edges[k] = self._cell(k)(states[k], injection, edges[k])
-            self._loop(k - 1, states, edges, encoded, updates, turn)
-
-    def _loop_finest(
-        self, states: list[Tensor], edges: list[Edges], encoded: Encoded, updates: int, above: int
-    ) -> None:
-        """Update the graph itself; the input and the state from above stay the same all the while."""
-        fixed = encoded.x
-        if len(states) > 1:
-            clusters, members = encoded.levels[1].clusters, encoded.members[1]
-            fixed = add_unpooled(fixed, self._project(0, states), clusters, members)
-        if self.time is None:
-            states[0], edges[0] = self._cell(0)(states[0], fixed, edges[0], updates)
-            return
-        for turn in range(1, updates + 1):
-            injection = fixed + self.time(fixed.new_tensor([above, turn]))
-            states[0], edges[0] = self._cell(0)(states[0], injection, edges[0])
-
-    def _project(self, k: int, states: list[Tensor]) -> Tensor:
-        """Return what level `k` reads from above, before it is unpooled: clusters are fewer than their members."""
-        return self.down[min(k, len(self.down) - 1)](states[k + 1])  # type: ignore[no-any-return]
+    def _update_of(self, k: int, encoded: Encoded) -> LevelCellUpdate:
+        """Return how level `k` of a batch is updated."""
+        top = len(encoded.levels) - 1
+        above = None
+        if k < top:
+            above = (self.down[min(k, len(self.down) - 1)], encoded.levels[k + 1], encoded.members[k + 1])
+        return LevelCellUpdate(
+            self._cell(k),
+            encoded.levels[k],
+            below=(self._cell(k - 1), encoded.members[k]) if k > 0 else None,
+            pool=self.pool,
+            above=above,
+            x=encoded.x if k == 0 else None,
+            time=self.time if k == 0 else None,
+        )

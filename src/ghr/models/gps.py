@@ -12,9 +12,9 @@ from ghr.hierarchy.data import at_hand, levels_of, num_graphs_of
 from ghr.memory import check_memory
 from ghr.models.base import GraphModel
 from ghr.models.cell import EdgeEncoder
-from ghr.models.inputs import check_input
+from ghr.models.inputs import MOST_LAYERS, check_channels, check_input
 from ghr.nn.conv import ConvLike, make_conv
-from ghr.nn.encoder import Width, check_width, make_encoder
+from ghr.nn.encoder import Width, make_encoder
 from ghr.nn.readout import Readout, make_readout, readout_name
 from ghr.nn.reset import reset_children
 
@@ -65,10 +65,8 @@ class GPS(GraphModel):
         readout: str | Readout = "node",
     ) -> None:
         super().__init__()
-        self.in_channels = check_width("in_channels", in_channels)
-        hidden_channels = check_whole("hidden_channels", hidden_channels)
-        out_channels = check_whole("out_channels", out_channels)
-        layers, heads = check_whole("layers", layers), check_whole("heads", heads)
+        self.in_channels, hidden_channels, out_channels = check_channels(in_channels, hidden_channels, out_channels)
+        layers, heads = check_whole("layers", layers, most=MOST_LAYERS), check_whole("heads", heads)
         dropout = check_number("dropout", dropout, least=0)
         if hidden_channels % heads:
             raise ValueError(f"hidden_channels must be a multiple of heads={heads}; got {hidden_channels}.")
@@ -113,16 +111,20 @@ class GPS(GraphModel):
         rows = edge_attr
         if edge_attr is not None and not self.one_row_for_all_edges:
             rows = edge_attr.expand(level.edge_index.size(1), -1)
-        self._check_memory(level.batch, num_graphs_of(data), x)
+        self._check_batch(level.batch, num_graphs_of(data), x)
         state = self.node_encoder(x)
         for layer, norm in zip(self.layers, self.norms, strict=True):
             state = state + layer(norm(state), level.edge_index, level.batch, edge_attr=rows)
         return [self.read(data, state, edge_attr)]
 
-    def _check_memory(self, batch: Tensor, num_graphs: int, x: Tensor) -> None:
-        """Say it before the attention over all pairs of nodes of the largest graph runs out of memory."""
+    def _check_batch(self, batch: Tensor, num_graphs: int, x: Tensor) -> None:
+        """Say it before the attention over all pairs of nodes of the largest graph mixes graphs or runs out of memory."""
+        if self.training and batch.numel() == 1:
+            raise ValueError("GPS has batch norms, which cannot be trained on a single node; give it more in one batch.")
         if not at_hand(batch):
             return
+        if bool((batch.diff() < 0).any()):
+            raise ValueError("GPS needs the nodes of a graph side by side, but batch is not sorted; sort the nodes by it.")
         largest = int(torch.bincount(batch, minlength=1).max())
         pairs = num_graphs * cast(GPSConv, self.layers[0]).heads * largest**2
         copies = 2 * len(self.layers) if torch.is_grad_enabled() else 2  # weights and scores, kept for the gradient

@@ -1,29 +1,63 @@
 """What models are given: checks of a batch, and the widths of a data set."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
+from ghr.checks import check_whole, show
 from ghr.datasets.task import Task
-from ghr.hierarchy.data import at_hand, check_graph, levels_of
+from ghr.hierarchy.data import Level, at_hand, check_graph, levels_of
 from ghr.hierarchy.reduce import MOST_CODES
-from ghr.nn.encoder import Width, check_features
+from ghr.hierarchy.tensors import check_tensor
+from ghr.nn.encoder import MOST_WIDTH, Width, check_features, check_map, check_width
+
+logger = logging.getLogger(__name__)
+
+
+MOST_LAYERS = 10_000  # of a stack, which has a module for each
+
+
+def check_channels(
+    in_channels: Width, hidden_channels: int, out_channels: int
+) -> tuple[int | list[int], int, int]:
+    """Return the three widths of a model, or raise a ValueError if one is wrong or its maps would not fit in memory."""
+    given = check_width("in_channels", in_channels)
+    hidden = check_whole("hidden_channels", hidden_channels, most=MOST_WIDTH)
+    out = check_whole("out_channels", out_channels, most=MOST_WIDTH)
+    for name, width in (("hidden_channels", hidden), ("in_channels", given), ("out_channels", out)):
+        check_map(name, width, hidden)
+    return given, hidden, out
 
 
 def check_input(data: Data, in_channels: Width, model: nn.Module) -> Tensor:
     """Return the node features of a batch, or raise a ValueError that says what is wrong with it or with its graph."""
     if not isinstance(data, Data):
         raise ValueError(f"A model takes a graph or a batch of graphs of PyTorch Geometric; got {type(data).__name__}.")
-    if isinstance(data.edge_index, Tensor) and at_hand(data.edge_index):
-        check_graph(data)
-    x = data.x
+    x, edge_index = data.x, data.edge_index
+    levels = check_graph(data) if isinstance(edge_index, Tensor) and at_hand(edge_index) else levels_of(data)
     if not isinstance(x, Tensor):
         raise ValueError(f"The graph needs node features x, one row per node; got {type(x).__name__}.")
+    _check_device(model, x, levels)
     return check_features("x", x, in_channels, dtype_of(model), look=at_hand(x))
+
+
+def _check_device(model: nn.Module, x: Tensor, levels: Sequence[Level]) -> None:
+    """Raise a ValueError unless everything that a model reads is where its weights are."""
+    place = next((value.device for value in model.parameters()), x.device)
+    for k, level in enumerate(levels):
+        for name, value in {"x": x, **vars(level)}.items():
+            if isinstance(value, Tensor) and value.device != place:
+                of = "" if name == "x" else f" of level {k}"
+                raise ValueError(
+                    f"{name}{of} is on the device {value.device}, but the model is on {place}; move one of them, such "
+                    f'as data.to("{place}").'
+                )
 
 
 def dtype_of(model: nn.Module) -> torch.dtype:
@@ -54,9 +88,9 @@ class Widths:
         Integer features are codes. How many there are of each is looked up in all graphs, unless the data say it
         themselves (``node_codes`` and ``edge_codes`` of a dataset).
         """
-        graphs: Sequence[Data] = [example] if isinstance(example, Data) else example
         if not isinstance(task, Task):
-            raise ValueError(f"task must be a Task, such as Task('node'); got {task!r}.")
+            raise ValueError(f"task must be a Task, such as Task('node'); got {show(task)}.")
+        graphs: Sequence[Data] = [example] if isinstance(example, Data) else _check_examples(example)
         if len(graphs) == 0:
             raise ValueError("The widths of a model are read off its data, but there are no graphs.")
         first = graphs[0]
@@ -70,6 +104,8 @@ class Widths:
             )
         if x.dim() != 2:
             raise ValueError(f"x must be a matrix, one row per node; got {tuple(x.shape)}.")
+        if "edge_weight" in first:
+            logger.info("edge_weight is read as one more edge feature, behind those of edge_attr.")
         node_codes, edge_codes = (getattr(example, name, None) for name in ("node_codes", "edge_codes"))
         return cls(
             in_channels=_width("x", x, graphs, node_codes),
@@ -77,6 +113,14 @@ class Widths:
             out_channels=task.out_channels,
             level=task.level,
         )
+
+
+def _check_examples(example: Any) -> Any:
+    """Return graphs by number, or raise a ValueError."""
+    numbered = hasattr(example, "__len__") and hasattr(example, "__getitem__")
+    if not numbered or isinstance(example, (type, str, bytes, Mapping, Tensor, np.ndarray)):
+        raise ValueError(f"A model is built for a graph or a sequence of graphs; got {show(example)}.")
+    return example
 
 
 def _width(name: str, value: Tensor, graphs: Sequence[Data], known: Sequence[int] | None) -> Width:
@@ -89,7 +133,11 @@ def _count_codes(name: str, first: Tensor, graphs: Sequence[Data]) -> list[int]:
     """Return how many codes every column has, over all graphs; a column of truth values has two."""
     least, most = 0, torch.full((first.size(1),), 1 if first.dtype == torch.bool else 0)
     for index in range(len(graphs)):
-        given: Tensor = graphs[index][name]
+        graph: Any = graphs[index]
+        if not isinstance(graph, Data) or name not in graph:
+            what = f"no {name}" if isinstance(graph, Data) else f"not a graph but {show(graph)}"
+            raise ValueError(f"Graph {index} has {what}, but the first graph has codes in {name}; all need the same.")
+        given = check_tensor(f"{name} of graph {index}", graph[name])
         codes = given.unsqueeze(1) if given.dim() == 1 else given
         if codes.shape[1:] != first.shape[1:] or codes.is_floating_point():
             raise ValueError(

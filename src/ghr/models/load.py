@@ -1,8 +1,10 @@
 """Any saved model, by its folder or its name."""
 
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ghr.checks import show
 from ghr.models import MODELS
 from ghr.models.base import GraphModel
 from ghr.models.pretrained import find_saved
@@ -20,7 +22,15 @@ def load(name_or_path: str | Path, **own: Any) -> GraphModel:
         >>> load("rgg-sssp-min-plus").loops
         ('steps', 't_high', 't_low')
     """
-    model = find_class(find_saved(name_or_path).model).from_pretrained(name_or_path, **own)
+    if not isinstance(name_or_path, str | PathLike):
+        raise ValueError(f"A model is loaded by its name or the path of its folder; got {show(name_or_path)}.")
+    try:
+        kind = find_saved(name_or_path).model
+    except FileNotFoundError:
+        raise
+    except OSError as error:  # such as of a name that is too long for the system
+        raise FileNotFoundError(f"There is no saved model at {show(name_or_path)}: {error.strerror}.") from error
+    model = find_class(kind).from_pretrained(name_or_path, **own)
     return model.eval()
 
 

@@ -13,10 +13,11 @@ from ghr.hierarchy import Coarsen
 from ghr.hierarchy.data import Level, at_hand, num_graphs_of
 from ghr.models.cell import all_alike
 from ghr.models.coarsening import COARSENING, choose_coarsen, read_coarsen
-from ghr.models.inputs import Widths, check_input, dtype_of
+from ghr.models.global_step import run_global_step
+from ghr.models.inputs import Widths, check_channels, check_input, dtype_of
 from ghr.models.recurrence import Recurrence
 from ghr.models.state import State
-from ghr.nn.encoder import check_dtype
+from ghr.nn.encoder import check_dtype, check_map
 from ghr.nn.min_plus import EdgeLength, MinPlusCell
 from ghr.nn.readout import ProportionalReadout, Readout, make_readout, readout_name
 from ghr.ops import (
@@ -70,6 +71,7 @@ class MinPlusEncoded(NamedTuple):
         rises: For every level but the coarsest, the way up to the next.
         edge_attr: None.
         num_graphs: Number of graphs in the batch.
+        config: That of the model.
     """
 
     levels: tuple[Level, ...]
@@ -79,6 +81,7 @@ class MinPlusEncoded(NamedTuple):
     rises: tuple[Rise, ...]
     edge_attr: Tensor | None
     num_graphs: int
+    config: Mapping[str, Any]
 
 
 class MinPlusGHR(Recurrence[MinPlusEncoded]):
@@ -157,11 +160,11 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
             levels=levels, share_coarse=True, steps=steps, t_high=t_high, t_low=t_low, checkpoint=checkpoint
         )
         in_channels = check_whole("in_channels", in_channels)
-        hidden_channels = check_whole("hidden_channels", hidden_channels)
-        out_channels = check_whole("out_channels", out_channels)
+        _, hidden_channels, out_channels = check_channels(in_channels, hidden_channels, out_channels)
         if edge_dim is not None:
             edge_dim = check_whole("edge_dim", edge_dim)
-            if levels > 1:
+            check_map("edge_dim", edge_dim, EdgeLength.default_channels)
+            if self.levels > 1:
                 raise ValueError(
                     "Lengths learned from edge features (edge_dim) need levels=1: the lengths between clusters are "
                     f"computed before the model knows those of the edges; got levels={levels}."
@@ -170,13 +173,13 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         self.length = None if edge_dim is None else EdgeLength(edge_dim)
         self.cap_jitter = check_number("cap_jitter", cap_jitter, least=1, also=", which does nothing")
         self.sparsity = check_number("sparsity", sparsity, least=0)
-        if levels == 1 and coarsen is not None:
+        if self.levels == 1 and coarsen is not None:
             raise ValueError("coarsen is for models with coarse levels, but levels is 1; leave it out.")
-        if coarsen is None and levels > 1:
-            coarsen = {"edge_reduce": "centre_paths", "levels": levels - 1}
+        if coarsen is None and self.levels > 1:
+            coarsen = {"edge_reduce": "centre_paths", "levels": self.levels - 1}
         self._transform = None if coarsen is None else read_coarsen(coarsen)
         self.cell = MinPlusCell(in_channels, hidden_channels)
-        if readout == "proportional":
+        if isinstance(readout, str) and readout == "proportional":
             readout = ProportionalReadout(hidden_channels, out_channels)
         self.readout = make_readout(readout, hidden_channels, out_channels, None)
         name = "proportional" if type(readout) is ProportionalReadout else readout_name(self.readout, None)
@@ -232,7 +235,7 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
             )
         cls._check_marks((example if isinstance(example, Data) else example[0])["x"])
         learned = None if widths.edge_dim == 1 else widths.edge_dim  # one feature is the length itself
-        levels = options.get("levels", 2 if learned is None else 1)
+        levels = check_whole("levels", options.get("levels", 2 if learned is None else 1))
         ruled = levels == 1 or "coarsen" in options
         given = options if ruled else {"edge_reduce": "centre_paths", **options}
         chosen, others = choose_coarsen(given, widths, default_levels=levels)
@@ -254,7 +257,7 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
     def encode(self, data: Data | MinPlusEncoded) -> MinPlusEncoded:
         """Compute costs and caps, once per forward pass; what is encoded already is returned as it is."""
         if isinstance(data, MinPlusEncoded):
-            return data
+            return self._check_encoded(data)
         x = check_input(data, self.in_channels, self)
         levels = self._levels(data)
         self._check_marks(x)
@@ -264,7 +267,7 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         ways = tuple(self._ways(level, length) for level, length in zip(levels, lengths, strict=True))
         rises = tuple(self._rise(levels[k - 1], levels[k], k) for k in range(1, len(levels)))
         injection = self.cell.injection(x, caps[0])
-        return MinPlusEncoded(levels, caps, injection, ways, rises, None, num_graphs_of(data))
+        return MinPlusEncoded(levels, caps, injection, ways, rises, None, num_graphs_of(data), self.config)
 
     def _lengths(self, level: Level, k: int, x: Tensor) -> Tensor:
         """Return the length of every edge :math:`(E)`."""
@@ -330,27 +333,48 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         return Rise(ways, cost, sort_members(clusters, level.num_nodes))
 
     def _advance(self, encoded: MinPlusEncoded, state: State, updates: tuple[int, ...]) -> State:
-        states = list(state.levels)
-        self._loop(len(states) - 1, states, encoded, updates)
-        return State(tuple(states))
+        levels = [MinPlusUpdate(self.cell, encoded, k) for k in range(len(state.levels))]
+        return State(tuple(run_global_step(levels, state.levels, updates)))
 
-    def _loop(self, k: int, states: list[Tensor], encoded: MinPlusEncoded, updates: tuple[int, ...]) -> None:
-        """Update level `k` as often as it is its turn, and after each update run the loop of the level below."""
-        cap, ways = encoded.caps[k], encoded.ways[k]
-        fixed = self._from_above(k, states, encoded)
-        for _ in range(updates[k]):
-            first = _arrive(states[k - 1], encoded.rises[k - 1].ways, fixed) if k > 0 else fixed
-            states[k] = self.cell(_arrive(states[k], ways, first), cap, encoded.injection if k == 0 else None)
-            if k > 0:
-                self._loop(k - 1, states, encoded, updates)
 
-    def _from_above(self, k: int, states: list[Tensor], encoded: MinPlusEncoded) -> Tensor:
-        """Return what does not change while level `k` loops: the state from above, or that nothing arrived."""
-        cap = encoded.caps[k]
-        if k + 1 == len(states):
-            return cap.expand(-1, self.cell.channels)
-        rise, clusters = encoded.rises[k], encoded.levels[k + 1].clusters
-        return torch.minimum(add_unpooled(rise.cost, states[k + 1], clusters, rise.members), cap)
+class MinPlusUpdate:
+    """The update of one level of a batch: the smallest of what arrives, mixed by the cell.
+
+    Args:
+        cell: The weights, the same on every level.
+        encoded: The batch.
+        k: Number of the level.
+    """
+
+    def __init__(self, cell: MinPlusCell, encoded: MinPlusEncoded, k: int) -> None:
+        self.cell, self.cap, self.ways = cell, encoded.caps[k], encoded.ways[k]
+        self.injection = encoded.injection if k == 0 else None
+        self.up = encoded.rises[k - 1].ways if k > 0 else None
+        self.down = (encoded.rises[k], encoded.levels[k + 1].clusters) if k + 1 < len(encoded.levels) else None
+
+    def read_above(self, above: Tensor) -> Tensor:
+        """Return what arrives from the clusters."""
+        if self.down is None:
+            raise ValueError("Nothing is above the coarsest level.")
+        rise, clusters = self.down
+        return torch.minimum(add_unpooled(rise.cost, above, clusters, rise.members), self.cap)
+
+    def read_below(self, below: Tensor) -> Tensor:
+        """Return the state below; what arrives from it is compared with everything else at once."""
+        return below
+
+    def update(self, state: Tensor, above: Tensor | None, below: Tensor | None) -> Tensor:
+        """Update the level once."""
+        first = self.cap.expand(-1, self.cell.channels) if above is None else above
+        if below is not None and self.up is not None:
+            first = _arrive(below, self.up, first)
+        return self.cell(_arrive(state, self.ways, first), self.cap, self.injection)  # type: ignore[no-any-return]
+
+    def repeat(self, state: Tensor, above: Tensor | None, updates: int, turn: int) -> Tensor:
+        """Update the graph itself."""
+        for _ in range(updates):
+            state = self.update(state, above, None)
+        return state
 
 
 def _arrive(x: Tensor, ways: Ways, first: Tensor) -> Tensor:

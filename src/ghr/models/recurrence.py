@@ -1,19 +1,20 @@
 """What all recurrences over a hierarchy share: steps, states and how many updates a step has."""
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 from torch_geometric.data import Data
 
-from ghr.checks import check_flag, check_whole
+from ghr.checks import check_flag, check_whole, show
 from ghr.hierarchy.data import HierarchicalData, Level, levels_of
+from ghr.hierarchy.tensors import check_tensor
 from ghr.models.base import GraphModel
 from ghr.models.inputs import dtype_of
-from ghr.models.settle import Settled, Steps, check_steps
+from ghr.models.settle import MOST_STEPS, Settled, Steps, check_steps
 from ghr.models.state import State
 from ghr.nn.encoder import check_dtype
 from ghr.nn.readout import Readout, ReadoutInput
@@ -33,6 +34,10 @@ class EncodedLike(Protocol):
     @property
     def num_graphs(self) -> int:
         """Number of graphs in the batch."""
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """That of the model."""
 
 
 EncodedT = TypeVar("EncodedT", bound=EncodedLike)
@@ -62,11 +67,11 @@ class Recurrence(GraphModel, Generic[EncodedT]):
         super().__init__()
         self.levels = check_whole("levels", levels, most=MOST_LEVELS)
         self.share_coarse = check_flag("share_coarse", share_coarse)
-        self.steps = check_whole("steps", steps)
+        self.steps = check_whole("steps", steps, most=MOST_STEPS)
         self.t_high = _check_t_high(t_high)
-        self.t_low = check_whole("t_low", t_low)
+        self.t_low = check_whole("t_low", t_low, most=MOST_STEPS)
         self.checkpoint = check_flag("checkpoint", checkpoint)
-        self._updates(levels, None, None)  # a sequence of the wrong length is found here, not at the first batch
+        self._updates(self.levels, None, None)  # a sequence of the wrong length is found here, not at the first batch
 
     @property
     def loops(self) -> tuple[str, ...]:
@@ -153,17 +158,27 @@ class Recurrence(GraphModel, Generic[EncodedT]):
         state = self._advance(encoded, state, self._updates(len(encoded.levels), t_high, t_low))
         return self._read(encoded, state), state
 
+    def _check_encoded(self, encoded: EncodedT) -> EncodedT:
+        """Return an encoded batch, or raise a ValueError if another model encoded it."""
+        if not torch.compiler.is_compiling() and encoded.config != self.config:
+            raise ValueError("The graph was encoded by a model with other options; encode it with this one.")
+        return encoded
+
     def _check_state(self, encoded: EncodedT, state: State) -> None:
+        if not isinstance(state, State) or not isinstance(state.levels, (tuple, list)):
+            raise ValueError(f"A step starts from a State, such as initial_state(data) returns; got {show(state)}.")
         if len(state.levels) != len(encoded.levels):
             raise ValueError(f"The state has {len(state.levels)} levels, the data {len(encoded.levels)}.")
-        for k, (value, level) in enumerate(zip(state.levels, encoded.levels, strict=True)):
-            wanted = (level.num_nodes, self.config["hidden_channels"])
+        for k, (given, level) in enumerate(zip(state.levels, encoded.levels, strict=True)):
+            value, wanted = check_tensor(f"The state of level {k}", given), (level.num_nodes, self.config["hidden_channels"])
             if value.shape != wanted:
                 raise ValueError(
                     f"The state of level {k} has the shape {tuple(value.shape)}, but this graph needs {wanted}; start "
                     "with initial_state(data) of the same data."
                 )
             check_dtype(f"The state of level {k}", value, dtype_of(self))
+            if value.device != level.batch.device:
+                raise ValueError(f"The state of level {k} is on {value.device}, but the graph is on {level.batch.device}.")
 
     def _levels(self, data: Data) -> tuple[Level, ...]:
         levels = levels_of(data)
@@ -181,10 +196,10 @@ class Recurrence(GraphModel, Generic[EncodedT]):
     def _updates(self, num_levels: int, t_high: int | Sequence[int] | None, t_low: int | None) -> tuple[int, ...]:
         """Return the number of updates of every level, fine to coarse."""
         if num_levels == 1 and t_high is not None:
-            raise ValueError(f"t_high is for coarse levels, but there is none; leave out t_high={t_high}.")
+            raise ValueError(f"t_high is for coarse levels, but there is none; leave out t_high={show(t_high)}.")
         high = self.t_high if t_high is None else _check_t_high(t_high)
         low = self.t_low if t_low is None else t_low
-        low = check_whole("t_low", low)
+        low = check_whole("t_low", low, most=MOST_STEPS)
         coarse = (high,) * (num_levels - 1) if isinstance(high, int) else high
         if len(coarse) != num_levels - 1:
             raise ValueError(f"t_high gives {len(coarse)} numbers for {num_levels - 1} coarse levels.")
@@ -208,5 +223,5 @@ class Recurrence(GraphModel, Generic[EncodedT]):
 
 def _check_t_high(t_high: int | Sequence[int]) -> int | tuple[int, ...]:
     if isinstance(t_high, Sequence) and not isinstance(t_high, str):
-        return tuple(check_whole("t_high", value) for value in t_high)
-    return check_whole("t_high", t_high, also=", or one for every coarse level")
+        return tuple(check_whole("t_high", value, most=MOST_STEPS) for value in t_high)
+    return check_whole("t_high", t_high, most=MOST_STEPS, also=", or one for every coarse level")

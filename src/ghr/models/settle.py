@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ghr.checks import check_number, check_whole
 
+MOST_STEPS = 10**6  # of any loop: a number beyond is a mistake that would take days
 logger = logging.getLogger(__name__)
 
 
@@ -32,9 +33,9 @@ class Settled:
     limit: int | None = None
 
     def __post_init__(self) -> None:
-        check_number("tolerance", self.tolerance, least=0)
+        object.__setattr__(self, "tolerance", check_number("tolerance", self.tolerance, least=0))
         if self.limit is not None:
-            check_whole("limit", self.limit)
+            object.__setattr__(self, "limit", check_whole("limit", self.limit, most=MOST_STEPS))
 
     def reached(self, before: Tensor, after: Tensor) -> bool:
         """Whether the last step changed nothing."""
@@ -80,4 +81,4 @@ def check_steps(steps: object) -> int | Settled:
         return steps
     if isinstance(steps, str) and steps == "auto":
         return Settled()
-    return check_whole("steps", steps, also=', or "auto" or Settled(...)')
+    return check_whole("steps", steps, most=MOST_STEPS, also=', or "auto" or Settled(...)')

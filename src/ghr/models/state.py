@@ -1,6 +1,7 @@
 """The evolving state of the recurrence, and what stays fixed while it evolves."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -40,6 +41,7 @@ class Encoded(NamedTuple):
         members: For every level, the nodes below sorted by it, where kernels compute; none at level 0.
         edge_attr: Encoded edge features of the finest level, for readouts.
         num_graphs: Number of graphs in the batch.
+        config: That of the model.
     """
 
     levels: tuple[Level, ...]
@@ -48,6 +50,7 @@ class Encoded(NamedTuple):
     members: tuple[Members | None, ...]
     edge_attr: Tensor | None
     num_graphs: int
+    config: Mapping[str, Any]
 
 
 class LearnedState(nn.Module):

@@ -1,0 +1,45 @@
+"""One global step over all levels, Algorithm 2 of the paper, for every kind of update."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar
+
+S = TypeVar("S")
+
+
+class LevelUpdate(Protocol[S]):
+    """How one level of a batch is updated: its weights, and everything about the level that no state enters."""
+
+    def read_above(self, above: S) -> Any:
+        """Return what the level reads from the state above it, which stays the same while the level loops."""
+
+    def read_below(self, below: S) -> Any:
+        """Return what a coarse level reads from the state below it, at every one of its updates."""
+
+    def update(self, state: S, above: Any, below: Any) -> S:
+        """Return the state of a coarse level after one update; `above` is ``None`` at the top."""
+
+    def repeat(self, state: S, above: Any, updates: int, turn: int) -> S:
+        """Return the state of the finest level after several updates, during the `turn`-th one of the level above."""
+
+
+def run_global_step(levels: Sequence[LevelUpdate[S]], states: Sequence[S], updates: Sequence[int]) -> list[S]:
+    """Return all states after one global step: every update of a level is followed by the whole loop of the one below.
+
+    Args:
+        levels: The updates of the levels, fine to coarse.
+        states: Their states.
+        updates: How many updates each has in one pass of its loop.
+    """
+    current = list(states)
+
+    def loop(k: int, turn: int) -> None:
+        above = levels[k].read_above(current[k + 1]) if k + 1 < len(current) else None
+        if k == 0:
+            current[0] = levels[0].repeat(current[0], above, updates[0], turn)
+            return
+        for own_turn in range(1, updates[k] + 1):
+            current[k] = levels[k].update(current[k], above, levels[k].read_below(current[k - 1]))
+            loop(k - 1, own_turn)
+
+    loop(len(current) - 1, 1)
+    return current

@@ -1,0 +1,75 @@
+"""Algorithm 2 by its order: who is updated when, and what it reads."""
+
+import pytest
+
+from ghr.models.global_step import run_global_step
+
+
+class Recorder:
+    """A level whose state counts its updates, and that notes what it reads."""
+
+    def __init__(self, k: int, log: list[tuple[object, ...]]) -> None:
+        self.k, self.log = k, log
+
+    def read_above(self, above: int) -> tuple[str, int]:
+        return ("above", above)
+
+    def read_below(self, below: int) -> tuple[str, int]:
+        return ("below", below)
+
+    def update(self, state: int, above: object, below: object) -> int:
+        self.log.append((self.k, above, below))
+        return state + 1
+
+    def repeat(self, state: int, above: object, updates: int, turn: int) -> int:
+        self.log.append((self.k, above, updates, turn))
+        return state + updates
+
+
+def run(updates: tuple[int, ...]) -> tuple[list[int], list[tuple[object, ...]]]:
+    log: list[tuple[object, ...]] = []
+    levels = [Recorder(k, log) for k in range(len(updates))]
+    return run_global_step(levels, [0] * len(updates), updates), log
+
+
+def test_two_levels_are_the_algorithm_of_the_paper():
+    states, log = run((3, 2))
+    assert states == [6, 2]
+    assert log == [
+        (1, None, ("below", 0)),
+        (0, ("above", 1), 3, 1),
+        (1, None, ("below", 3)),
+        (0, ("above", 2), 3, 2),
+    ]
+
+
+def test_a_level_between_reads_both_sides_and_what_is_above_once_per_loop():
+    states, log = run((1, 2, 1))
+    assert states == [2, 2, 1]
+    assert log == [
+        (2, None, ("below", 0)),
+        (1, ("above", 1), ("below", 0)),
+        (0, ("above", 1), 1, 1),
+        (1, ("above", 1), ("below", 1)),
+        (0, ("above", 2), 1, 2),
+    ]
+
+
+def test_a_flat_recurrence_only_repeats():
+    assert run((5,)) == ([5], [(0, None, 5, 1)])
+
+
+@pytest.mark.parametrize("updates", [(1,), (2, 3), (2, 1, 3), (1, 2, 3, 1)])
+def test_a_level_is_updated_as_often_as_all_loops_around_it_turn(updates):
+    states, _ = run(updates)
+    for k, count in enumerate(states):
+        product = 1
+        for number in updates[k:]:
+            product *= number
+        assert count == product
+
+
+def test_the_given_states_stay_as_they_are():
+    given = [0, 0]
+    run_global_step([Recorder(k, []) for k in range(2)], given, (1, 1))
+    assert given == [0, 0]
