@@ -130,7 +130,7 @@ class Experiment:
         source: str | None = None,
         seed: int = 0,
     ) -> "Experiment":
-        """Return the experiment on a benchmark by its recipe.
+        """Return the experiment on a benchmark by its recipe, or by the model's own where it has one.
 
         Args:
             benchmark: Name of the benchmark.
@@ -142,7 +142,8 @@ class Experiment:
         """
         data = BenchmarkGraphs(benchmark, graphs, source)
         options, training, others = _sort_settings(model, settings or {}, data.benchmark.options)
-        recipe = TrainConfig(**{**data.benchmark.training, **training, "seed": seed})
+        own = _find_entry(model).training
+        recipe = TrainConfig(**{**data.benchmark.training, **own, **training, "seed": seed})
         return cls(replace(data, options=others), model, options, recipe)
 
     @property
@@ -193,7 +194,7 @@ class Experiment:
             out,
             task=splits.task,
             extra={"experiment": self.describe()},
-            report=lambda best: _report(best, splits),
+            report=lambda best: _report(best, splits, self.train.batch_size),
             callback=callback,
             quiet=quiet,
         )
@@ -264,17 +265,20 @@ def fit(
     return experiment.run(out, quiet=quiet, callback=callback)
 
 
-def evaluate_split(model: nn.Module, splits: Splits, split: str, **loops: Any) -> dict[str, Any]:
+def evaluate_split(
+    model: nn.Module, splits: Splits, split: str, *, batch_size: int = 64, **loops: Any
+) -> dict[str, Any]:
     """Return the scores of a model on a split: by the metric and, where the data have distances, by distance.
 
     Args:
         model: The model.
         splits: Graphs as the model needs them.
         split: Which of them.
+        batch_size: Graphs predicted at once; as many as in training certainly fit into the memory.
         **loops: Numbers for the loops of the model.
     """
     graphs, task = splits.named()[check_choice("split", split, splits.named())], splits.task
-    prediction, target = collect(model, graphs, task, **loops)
+    prediction, target = collect(model, graphs, task, batch_size=batch_size, **loops)
     name, factor = find_metric(task.score)
     scores: dict[str, Any] = {name.lower().replace(" ", "_"): task.score(prediction, target)}
     distance = splits.distance
@@ -285,12 +289,12 @@ def evaluate_split(model: nn.Module, splits: Splits, split: str, **loops: Any) -
     return {**scores, **mae_by_distance(factor * prediction, factor * target, hops, splits.in_range)}
 
 
-def _report(model: nn.Module, splits: Splits) -> dict[str, Any]:
+def _report(model: nn.Module, splits: Splits, batch_size: int) -> dict[str, Any]:
     """Return the scores on the test graphs; where these have none, a training that is done is still finished."""
     if splits.test is None:
         return {}
     try:
-        return evaluate_split(model, splits, "test")
+        return evaluate_split(model, splits, "test", batch_size=batch_size)
     except ValueError as error:
         logger.warning("The test graphs have no score: %s", error)
         return {}

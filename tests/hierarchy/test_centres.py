@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -151,3 +152,17 @@ def test_an_edge_weight_is_a_length_and_whole_numbers_are_lengths():
         assert coarse.centre_distance.tolist() == [0, 1, 0, 2]
         assert coarse.edge_attr.tolist() == [[6], [6]]
         assert coarse.edge_attr.dtype == torch.float32
+
+
+def test_a_cluster_has_at_least_one_node_and_a_feature_has_values():
+    (level,) = levels_of(path_graph(2, edge_dim=1))
+    label, edges, became = torch.zeros(2).long(), torch.empty(2, 0).long(), torch.full((2,), -1)
+    with pytest.raises(
+        ValueError, match="num_clusters must be a whole number of at most 2, as many as there are nodes"
+    ):
+        CentrePaths()(level, label, 2**31 - 1, edges, became)
+    with pytest.raises(ValueError, match="became is on the device meta"):
+        CentrePaths()(level, label, 1, edges, became.to("meta"))
+    nowhere = replace(level, edge_attr=level.edge_attr.to("meta"))
+    with pytest.raises(ValueError, match="edge_attr is on the device meta"):
+        CentrePaths()(nowhere, label, 1, edges, became)

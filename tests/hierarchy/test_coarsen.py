@@ -293,3 +293,19 @@ def test_repr_names_every_option_that_is_set():
     expected = "Coarsen(GridBlocks(block=2), edge_reduce=('min', 'mean'), levels=2, codes=[3])"
     assert repr(Coarsen(GridBlocks(2), ["min", "mean"], 2, (3,))) == expected
     assert repr(Coarsen(GridBlocks(2), "mean")) == "Coarsen(GridBlocks(block=2), edge_reduce='mean', levels=1)"
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.zeros(4).long().to("meta"),
+        lambda: torch.zeros(4).to(torch.uint16),
+        lambda: torch.zeros(4).long().to_sparse(),
+        lambda: torch.nested.nested_tensor([torch.zeros(4).long()]),
+        lambda: [0] * 4,
+    ],
+)
+def test_odd_labels_of_a_partition_are_refused(make):
+    with pytest.raises(ValueError, match="partition"):
+        Coarsen(lambda edge_index, num_nodes: make())(random_graph(4, 4))

@@ -6,7 +6,7 @@ import torch
 from torch_geometric.data import Batch, Data, InMemoryDataset
 from torch_geometric.loader import DataLoader
 
-from ghr import Coarsen, Graclus, HierarchicalData
+from ghr import Coarsen, Graclus, HierarchicalData, memory
 from ghr.hierarchy.data import at_hand, check_graph
 from ghr.testing import assert_quotient, random_graph
 
@@ -113,10 +113,10 @@ def broken(**changes):
         ({"level1_assignment": [0] * 8}, "assignment of level 1 must be an int64 tensor"),
         ({"level1_assignment": torch.zeros(8)}, "assignment of level 1 must be an int64 tensor"),
         ({"level1_assignment": torch.zeros(8, 1).long()}, r"assignment of level 1 has the shape \(8, 1\)"),
-        ({"level1_assignment": torch.zeros(7).long()}, "level 1 assigns 7 nodes, but the level below has 8"),
-        ({"level1_assignment": torch.full((8,), 99)}, "level 1 assigns a node to 99, but has"),
-        ({"level1_assignment": torch.full((8,), -1)}, "level 1 assigns a node to -1"),
-        ({"level1_edge_index": torch.tensor([[0], [99]])}, "edge_index of level 1 has node 99"),
+        ({"level1_assignment": torch.zeros(7).long()}, "Level 1 assigns 7 nodes, but the level below has 8"),
+        ({"level1_assignment": torch.full((8,), 99)}, "Level 1 assigns a node to 99, but has"),
+        ({"level1_assignment": torch.full((8,), -1)}, "Level 1 assigns a node to -1"),
+        ({"level1_edge_index": torch.tensor([[0], [99]]), "level1_edge_attr": None}, "level 1 has node 99"),
         ({"level1_edge_index": "abc"}, "edge_index of level 1 must be an int64 tensor"),
         ({"level1_edge_attr": torch.ones(1, 2)}, "edge_attr of level 1 has 1 rows"),
         ({"level1_edge_attr": 3}, "edge_attr of level 1 must be a tensor"),
@@ -204,3 +204,32 @@ def test_values_are_looked_at_only_where_they_are_at_hand(monkeypatch):
     assert not at_hand(torch.ones(1, device="meta"))
     monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
     assert not at_hand(torch.ones(1))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"level1_edge_index": [[0], [1]]}, "edge_index of level 1 must be an int64 tensor"),
+        ({"level1_assignment": "abc"}, "assignment of level 1 must be an int64 tensor"),
+        ({"level1_edge_attr": torch.tensor(1.0)}, "edge_attr of level 1 must be a tensor of real numbers"),
+        ({"level1_batch": torch.zeros(3, 1).long()}, r"batch of level 1 has the shape \(3, 1\)"),
+        ({"level1_centre_distance": [1.0]}, "centre_distance of level 1 must be a tensor"),
+    ],
+)
+def test_levels_are_checked_where_values_may_not_be_looked_at(changes, words, monkeypatch):
+    monkeypatch.setattr("ghr.hierarchy.data.at_hand", lambda value: False)
+    with pytest.raises(ValueError, match=words):
+        broken(**changes).levels  # noqa: B018
+
+
+def test_graphs_with_odd_levels_form_no_batch():
+    with pytest.raises(ValueError, match="level1_batch must be a tensor; got the int 5"):
+        Batch.from_data_list([broken(level1_batch=5), broken()])
+
+
+def test_a_level_beyond_the_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(memory, "physical_memory", lambda: 2**30)
+    data, edges = broken(), torch.empty(2, 0, dtype=torch.long)
+    clusters = torch.zeros(data.levels[-1].num_nodes, dtype=torch.long)
+    with pytest.raises(ValueError, match="A level of num_nodes=2,000,000,000 needs 15 GiB"):
+        data.append_level(clusters, 2 * 10**9, edges, None)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import INFINITE, distances, edge_lists
 
-from ghr import Graclus
+from ghr import Graclus, memory
 from ghr.testing import random_graph
 
 modes = st.sampled_from(["min_degree", "heavy_edge", "random"])
@@ -245,3 +245,14 @@ def test_edges_may_be_a_view_of_anything():
     data = random_graph(30, 60)
     expected = Graclus(rounds=2)(data.edge_index, 30)
     assert torch.equal(expected, Graclus(rounds=2)(data.edge_index.T.contiguous().T, 30))
+
+
+def test_what_cannot_be_clustered_here_is_refused_at_once(monkeypatch):
+    monkeypatch.setattr(memory, "physical_memory", lambda: 2**30)
+    empty = torch.empty(2, 0, dtype=torch.long)
+    with pytest.raises(ValueError, match="Graclus of num_nodes=2,000,000,000 needs 60 GiB"):
+        Graclus()(empty, 2 * 10**9)
+    with pytest.raises(ValueError, match="edge_weight is on the device meta"):
+        Graclus(mode="heavy_edge")(torch.tensor([[0], [1]]), 2, torch.ones(1, device="meta"))
+    with pytest.raises(ValueError, match="edge_index is on the device meta"):
+        Graclus()(empty.to("meta"), 2)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
-from ghr import Coarsen, GridBlocks
+from ghr import Coarsen, GridBlocks, memory
 from ghr.testing import assert_quotient
 
 
@@ -97,3 +97,26 @@ def test_bad_blocks_get_a_sentence(arguments, words):
 def test_repr_and_config_name_every_option():
     assert repr(GridBlocks(3)) == "GridBlocks(block=3)"
     assert GridBlocks(3).config == {"block": 3}
+
+
+def test_a_lattice_beyond_the_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(memory, "physical_memory", lambda: 2**30)
+    with pytest.raises(ValueError, match="A lattice of num_nodes=1,600,000,000 needs 48 GiB"):
+        GridBlocks()(torch.empty(2, 0, dtype=torch.long), 40_000**2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"num_clusters": 17}, "num_clusters must be a whole number of at most 16, as many as there are nodes"),
+        ({"num_clusters": 2**31 - 1}, "num_clusters must be a whole number of at most 16"),
+        ({"num_clusters": 5}, "assignment has no node in block 4, so this block has no centre"),
+        ({"assignment": [0] * 16}, "assignment must be an int64 tensor"),
+    ],
+)
+def test_edge_features_need_blocks_with_nodes(changes, words):
+    edges = torch.tensor([[0], [1]])
+    given = {"coarse_edge_index": edges, "assignment": GridBlocks()(edges, 16), "num_clusters": 4}
+    assert GridBlocks().coarse_edge_attr(**given).tolist() == [[2.0]]
+    with pytest.raises(ValueError, match=words):
+        GridBlocks().coarse_edge_attr(**{**given, **changes})

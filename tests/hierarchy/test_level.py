@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch_geometric.data import Batch, Data, HeteroData
 
-from ghr import Coarsen, Graclus
+from ghr import Coarsen, Graclus, memory
 from ghr.hierarchy.level import read_finest
 from ghr.testing import random_graph
 
@@ -72,7 +72,7 @@ def test_gradients_reach_an_edge_weight():
         ({"x": None, "num_nodes": "4"}, "num_nodes must be a whole number of at least 0; got '4'"),
         ({"x": None, "num_nodes": -4}, "num_nodes must be a whole number of at least 0; got -4"),
         ({"x": None, "num_nodes": 10**12}, "num_nodes must be a whole number of at most 2147483647"),
-        ({"x": None, "pos": torch.tensor(1.0)}, "does not tell how many nodes it has; set num_nodes"),
+        ({"x": None, "pos": torch.tensor(1.0)}, r"does not tell how many nodes it has \(.*\); set num_nodes"),
     ],
 )
 def test_what_does_not_fit_together_gets_a_sentence(changes, words):
@@ -102,3 +102,20 @@ def test_only_coarse_levels_have_clusters():
     assert coarse.clusters is coarse.assignment
     with pytest.raises(ValueError, match="Level 0 is the graph itself"):
         _ = fine.clusters
+
+
+def test_a_number_of_nodes_beyond_the_memory_is_refused(monkeypatch):
+    monkeypatch.setattr(memory, "physical_memory", lambda: 2**30)
+    with pytest.raises(ValueError, match="A graph of num_nodes=2,000,000,000 needs 15 GiB of memory"):
+        read_finest(Data(edge_index=EDGES, num_nodes=2 * 10**9))
+
+
+@pytest.mark.parametrize("count", [torch.tensor([4j]), torch.tensor(4, device="meta"), torch.tensor([4, 4]), [4]])
+def test_the_number_of_nodes_is_a_whole_number(count):
+    with pytest.raises(ValueError, match="num_nodes must be a whole number"):
+        read_finest(Data(edge_index=EDGES, num_nodes=count))
+
+
+def test_features_and_weights_are_in_one_place():
+    with pytest.raises(ValueError, match="edge_attr is on the device meta and edge_weight on cpu"):
+        read_finest(graph(edge_attr=torch.ones(3, 1, device="meta"), edge_weight=torch.ones(3)))

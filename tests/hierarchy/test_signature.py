@@ -188,7 +188,7 @@ def test_graphs_of_an_older_version_have_no_signature_and_are_checked_by_size():
     data = coarsened()
     del data["level_signature"]
     check_graph(drop_an_edge(data))
-    with pytest.raises(ValueError, match="level 1 assigns 12 nodes, but the level below has 13"):
+    with pytest.raises(ValueError, match="Level 1 assigns 12 nodes, but the level below has 13"):
         check_graph(add_a_node(data))
 
 

@@ -51,3 +51,37 @@ def test_a_large_but_finite_sum_is_finite():
 def test_values_are_described_shortly(value, words):
     assert re.search(words, tensors.describe(value))
     assert len(tensors.describe(value)) < 130
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.nested.nested_tensor([torch.ones(1), torch.ones(2)]),
+        lambda: torch.ones(2).to_sparse(),
+        lambda: torch.ones(2).to(torch.uint16),
+        lambda: torch.ones(2).to(torch.float8_e5m2),
+    ],
+)
+def test_only_dense_tensors_of_common_numbers_pass(make):
+    value = make()
+    for check in (
+        lambda: tensors.check_tensor("it", value),
+        lambda: tensors.check_rows("it", value, 2),
+        lambda: tensors.check_numbers("it", value, 2, "nodes"),
+        lambda: tensors.check_edges(value, 2, "it"),
+    ):
+        with pytest.raises(ValueError, match=r"^it must be .*; got .*\.$"):
+            check()
+
+
+def test_a_tensor_without_values_is_refused_where_these_are_looked_at():
+    edges = torch.zeros(2, 3, dtype=torch.long, device="meta")
+    assert tensors.check_edges(edges, 3, look=False) is edges
+    for check in (
+        lambda: tensors.check_edges(edges, 3, "it"),
+        lambda: tensors.check_range("it", edges, 3),
+        lambda: tensors.check_finite("it", edges.float()),
+    ):
+        with pytest.raises(ValueError, match="it is on the device meta and has no values"):
+            check()

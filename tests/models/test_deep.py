@@ -169,3 +169,11 @@ def test_unknown_names_are_refused(edge_dim):
 def test_missing_edge_features_are_refused():
     with pytest.raises(ValueError, match="The graph has no edge features, but the model was built for 3"):
         small(edge_dim=3)(hierarchy(edge_dim=None))
+
+
+@pytest.mark.parametrize("name", ["layers", "steps"])
+def test_depths_that_would_never_end_are_refused_at_once(name):
+    with pytest.raises(ValueError, match=f"{name} must be a whole number of at most"):
+        DeepGNN(1, 4, 1, **{name: 99999999999})
+    with pytest.raises(ValueError, match="steps must be a whole number of at most"):
+        DeepGNN(1, 4, 1, steps=2)(path_graph(3), steps=99999999999)

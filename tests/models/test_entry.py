@@ -76,3 +76,10 @@ def test_all_names_of_the_map_have_words():
         unknown = set(entry.options) - set(entry.build.option_names())
         assert not unknown, name
     assert {entry.build for entry in MODELS.values()} >= {GHR, DeepGNN}
+
+
+@pytest.mark.parametrize("options", [None, 5, ["levels"], {1: 2}])
+def test_options_are_named(options):
+    for call in (lambda: Entry(GHR, options), lambda: Entry(GHR).for_data(EXAMPLE, Task("node"), options)):
+        with pytest.raises(ValueError, match="The options of a model are a mapping of names to values; got"):
+            call()

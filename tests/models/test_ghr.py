@@ -194,7 +194,7 @@ def test_loops_repeats_and_one_way_edges(conv, name):
 @pytest.mark.parametrize(("readout", "levels"), [("node", 3), ("graph", 2), ("edge", 2)])
 def test_permutation_equivariant(conv, readout, levels):
     model = small(conv=conv, readout=readout, levels=levels, steps=2, t_high=2, t_low=2)
-    assert_permutation_equivariant(model, hierarchy(levels=levels), task=readout, rtol=1e-10)
+    assert_permutation_equivariant(model, hierarchy(levels=levels), level=readout, rtol=1e-10)
 
 
 @pytest.mark.parametrize("conv", CONVS)

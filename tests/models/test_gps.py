@@ -97,7 +97,7 @@ def test_laws(conv):
 @pytest.mark.parametrize("readout", ["graph", "edge-mlp"])
 def test_other_readouts(readout):
     model = small(readout=readout, edge_dim=3)
-    assert_permutation_equivariant(model, hierarchy(), task=readout.removesuffix("-mlp"), rtol=1e-10)
+    assert_permutation_equivariant(model, hierarchy(), level=readout.removesuffix("-mlp"), rtol=1e-10)
 
 
 def test_edges_that_are_all_alike_are_encoded_once_and_give_the_same():
@@ -168,3 +168,21 @@ def test_rollout_is_the_one_prediction_and_repr_is_short():
 def test_bad_options_are_sentences(options, words):
     with pytest.raises(ValueError, match=words):
         small(**options)
+
+
+def test_layers_that_would_never_end_are_refused_at_once():
+    with pytest.raises(ValueError, match="layers must be a whole number of at most"):
+        GPS(1, 4, 1, layers=99999999999)
+
+
+def test_attention_needs_the_nodes_of_a_graph_side_by_side():
+    data = path_graph(4)
+    data.batch = torch.tensor([0, 1, 0, 1])
+    with pytest.raises(ValueError, match="batch is not sorted"):
+        GPS(1, 4, 1, layers=1)(data)
+
+
+def test_batch_norms_cannot_be_trained_on_one_node():
+    with pytest.raises(ValueError, match="cannot be trained on a single node"):
+        GPS(1, 4, 1, layers=1)(path_graph(1))
+    assert GPS(1, 4, 1, layers=1).eval()(path_graph(1)).shape == (1, 1)

@@ -4,8 +4,8 @@ from torch import nn
 from torch_geometric.data import Data
 
 from cases import hierarchy
-from ghr import GHR, DeepGNN, Task
-from ghr.models.inputs import MOST_CODES, Widths, check_input
+from ghr import GHR, GPS, DeepGNN, MinPlusGHR, Task, memory
+from ghr.models.inputs import MOST_CODES, Widths, check_channels, check_input
 
 
 def no_nodes(data):
@@ -124,7 +124,7 @@ def test_clusters_that_are_not_there_are_refused():
     outside, short = hierarchy(), hierarchy()
     outside.level1_assignment[0] = 99
     short.level1_assignment = short.level1_assignment[1:]
-    with pytest.raises(ValueError, match="level 1 assigns a node to 99"):
+    with pytest.raises(ValueError, match="Level 1 assigns a node to 99"):
         GHR(2, 4, 1, edge_dim=3).double()(outside)
     with pytest.raises(ValueError, match="but the level below has"):
         GHR(2, 4, 1, edge_dim=3).double()(short)
@@ -141,10 +141,13 @@ def test_widths_of_real_features_are_read_off_one_graph():
     assert Widths.of(graph(torch.zeros(2, 5), torch.zeros(2)), Task("node")).edge_dim == 1
 
 
-def test_an_edge_weight_is_one_more_edge_feature():
+def test_an_edge_weight_is_one_more_edge_feature_and_it_is_said(caplog):
     weighted = graph(torch.zeros(2, 1), torch.zeros(2, 3))
     weighted.edge_weight = torch.ones(2)
-    assert Widths.of(weighted, Task("node")).edge_dim == 4
+    with caplog.at_level("INFO", logger="ghr"):
+        assert Widths.of(weighted, Task("node")).edge_dim == 4
+        assert Widths.of(graph(torch.zeros(2, 1), torch.zeros(2, 3)), Task("node")).edge_dim == 3
+    assert caplog.messages == ["edge_weight is read as one more edge feature, behind those of edge_attr."]
 
 
 def test_codes_are_counted_over_all_graphs():
@@ -206,3 +209,67 @@ def test_data_without_widths_are_refused():
         Widths.of([1], Task("node"))
     with pytest.raises(ValueError, match=r"x must be a matrix, one row per node; got \(2,\)"):
         Widths.of(graph(torch.zeros(2)), Task("node"))
+
+
+@pytest.mark.parametrize("name", ["x", "edge_attr", "level1_edge_index", "level1_assignment", "batch"])
+def test_a_graph_is_where_the_model_is(name):
+    data = hierarchy()
+    data.batch = torch.zeros(9, dtype=torch.long)
+    data[name] = data[name].to("meta")
+    with pytest.raises(ValueError, match=r"(on|is on) the device meta|has no values"):
+        GHR(2, 4, 1, edge_dim=3).double()(data)
+    with pytest.raises(ValueError, match="is on the device meta, but the model is on cpu; move one of them"):
+        GHR(2, 4, 1, edge_dim=3).double()(hierarchy().to("meta"))
+
+
+def test_channels_beyond_the_memory_are_refused(monkeypatch):
+    assert check_channels([2, 3], 4, 1) == ([2, 3], 4, 1)
+    monkeypatch.setattr(memory, "physical_memory", lambda: 2**30)
+    for widths, name in (
+        ((2**30, 4, 1), "in"),
+        ((2, 2**16, 1), "hidden"),
+        ((2, 4, 2**30), "out"),
+        (([2**30], 4, 1), "in"),
+    ):
+        with pytest.raises(ValueError, match=f"A map of {name}_channels=.* needs 16 GiB of memory"):
+            check_channels(*widths)
+
+
+@pytest.mark.parametrize("kind", [GHR, DeepGNN, GPS, MinPlusGHR])
+@pytest.mark.parametrize("name", ["in_channels", "hidden_channels", "out_channels", "edge_dim"])
+def test_no_model_tries_to_be_too_large(kind, name, monkeypatch):
+    monkeypatch.setattr(memory, "physical_memory", lambda: 2**30)
+    widths = {"in_channels": 2, "hidden_channels": 4, "out_channels": 1}
+    flat = {"levels": 1} if kind is MinPlusGHR else {}
+    for size in (2**30, 99999999999):
+        with pytest.raises(ValueError, match=f"(A map of {name}=|{name} must be a whole number of at most)"):
+            kind(**{**widths, **flat, name: size})
+
+
+@pytest.mark.parametrize("example", [None, 5, "graph", {0: 1}, iter([]), torch.ones(3), Data])
+def test_widths_are_read_off_graphs_only(example):
+    with pytest.raises(ValueError, match="A model is built for a graph or a sequence of graphs; got"):
+        Widths.of(example, Task("node"))
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        (None, "A data set holds graphs of PyTorch Geometric; number 1 is None"),
+        (
+            Data(edge_index=torch.empty(2, 0).long(), num_nodes=1),
+            "Graph 1 has no x, but the first graph has codes there",
+        ),
+        (Data(x=[1]), "x of graph 1 must be a tensor"),
+        (Data(x=torch.ones(2, 0).long()), "x of graph 1 is torch.int64 of shape"),
+    ],
+)
+def test_all_graphs_with_codes_need_codes(second, words):
+    first = Data(x=torch.ones(2, 1).long(), edge_index=torch.empty(2, 0).long())
+    with pytest.raises(ValueError, match=words):
+        Widths.of([first, second], Task("node"))
+
+
+def test_codes_need_a_column():
+    with pytest.raises(ValueError, match="x of the first graph has no columns"):
+        Widths.of(Data(x=torch.ones(2, 0).long(), edge_index=torch.empty(2, 0).long()), Task("node"))

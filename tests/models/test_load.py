@@ -65,3 +65,14 @@ def test_a_class_of_one_s_own_is_loaded_once_it_is_in_the_map(tmp_path, monkeypa
     assert find_class("Mine") is Mine
     with pytest.raises(ValueError, match="Mine has no option 'colour'"):
         ghr.load(tmp_path, colour="red")
+
+
+@pytest.mark.parametrize("place", [None, 5, b"model", ["model"], torch.ones(2)])
+def test_a_place_is_a_name_or_a_path(place):
+    with pytest.raises(ValueError, match="A model is loaded by its name or the path of its folder; got"):
+        ghr.load(place)
+
+
+def test_a_name_that_no_file_can_have_is_no_model():
+    with pytest.raises(FileNotFoundError, match="There is no saved model at 'aaa"):
+        ghr.load("a" * 500)

@@ -259,7 +259,7 @@ def test_no_path_is_too_long():
 def test_the_penalty_is_that_of_the_mixing():
     model = small(sparsity=0.5)
     expected = model.cell.mix_in.weight.abs().sum() + model.cell.mix_out.weight.abs().sum()
-    assert model.penalty().item() == pytest.approx(0.5 * expected.item())
+    assert model.penalty(graph()).item() == pytest.approx(0.5 * expected.item())
 
 
 @pytest.mark.parametrize("readout", ["proportional", "node-mlp"])

@@ -1,9 +1,11 @@
 import pytest
 import torch
+from torch_geometric.data import Batch, Data
 
 from cases import hierarchy, randomise
 from ghr import GHR, Settled
 from ghr.models.settle import check_steps
+from ghr.testing import path_graph
 
 
 def test_stops_at_the_first_prediction_that_is_like_the_one_before():
@@ -46,3 +48,30 @@ def test_bad_rules_are_refused():
         Settled(tolerance=-1)
     with pytest.raises(ValueError, match="limit must be a whole number"):
         Settled(limit=0)
+
+
+def test_what_grows_by_the_same_at_every_step_is_left_alone(caplog):
+    def values(step):  # nodes that are reached after one to four steps, and one that never is
+        return torch.tensor([[min(step, distance)] for distance in (1.0, 2.0, 3.0, 4.0)] + [[2.0 * step]])
+
+    with caplog.at_level("INFO"):
+        taken = Settled().until(values(step) for step in range(1, 100))
+    assert len(taken) == 6  # the change from the fifth to the sixth is the first that is like the one before
+    assert "1 predictions grow by the same at every step" in caplog.text
+
+
+def test_chosen_values_settle_where_parts_of_the_graph_have_no_source():
+    two_paths = Batch.from_data_list([path_graph(9), path_graph(7)])
+    data = Data(x=two_paths.x.clone(), edge_index=two_paths.edge_index)
+    data.x[9:] = 0
+    model = GHR(1, 4, 1, conv=None, levels=1, values="select", steps=1, t_low=1).eval()
+    with torch.no_grad():  # listen to the smallest, in steps of one, and stay at zero where x is one
+        cell = model.values.cells[0]
+        cell.edges.base.weight.zero_(), cell.edges.base.bias.fill_(50.0)
+        cell.difference.weight.fill_(-1.0), cell.choice.weight.fill_(100.0)
+        cell.edges.step[2].weight.zero_(), cell.edges.step[2].bias.fill_(0.5413)
+        cell.gate_input.weight.fill_(1.0), cell.gate_input.bias.zero_()
+        cell.gate.weight.fill_(100.0), cell.gate.bias.fill_(-100.0)
+    steps = model.rollout(data, "auto")
+    assert 9 <= len(steps) <= 12
+    torch.testing.assert_close(steps[-1][:9, 0], torch.arange(9.0), rtol=1e-3, atol=1e-3)

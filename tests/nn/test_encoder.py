@@ -2,7 +2,8 @@ import pytest
 import torch
 from torch import nn
 
-from ghr.nn.encoder import CodeEncoder, check_dtype, check_features, check_width, make_encoder
+from ghr import memory
+from ghr.nn.encoder import CodeEncoder, check_dtype, check_features, check_map, check_width, make_encoder
 
 
 def test_codes_add_up_one_vector_per_column():
@@ -88,3 +89,15 @@ def test_numbers_must_be_as_the_model_computes_unless_autocast_converts_them():
 def test_features_that_do_not_fit_are_refused(value, width, sentence):
     with pytest.raises(ValueError, match=sentence):
         check(value, width)
+
+
+def test_maps_beyond_the_memory_are_refused(monkeypatch):
+    monkeypatch.setattr(memory, "physical_memory", lambda: 2**30)
+    check_map("edge_dim", 2**20, 64)
+    check_map("edge_dim", [2**20, 5], 64)
+    for width in (2**30, [5, 2**30]):
+        with pytest.raises(ValueError, match=r"A map of edge_dim=.* to 64 channels needs 256 GiB"):
+            check_map("edge_dim", width, 64)
+    for width in (2**31, [2**31], b"codes"):
+        with pytest.raises(ValueError, match=r"edge_dim must be a whole number|codes of a column of edge_dim must be"):
+            check_width("edge_dim", width)

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -116,3 +117,9 @@ def test_adding_the_unpooled_state_agrees_with_pytorch():
         results.append([out, *torch.autograd.grad((out**2).sum(), [base, x])])
     for ours, theirs in zip(*results, strict=True):
         torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize("how", [None, 3, ["max"], torch.ones(2), np.array(["max", "sum"])])
+def test_what_is_no_word_is_no_pool(how):
+    with pytest.raises(ValueError, match="Unknown pool"):
+        check_pool(how)

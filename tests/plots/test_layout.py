@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
-from ghr.datasets.lrim import lattice_edges
+from ghr.hierarchy.lattice import lattice_edges
 from ghr.plots.layout import is_lattice, place, stress
 
 

@@ -1,6 +1,8 @@
+import json
 import math
 from dataclasses import FrozenInstanceError, replace
 
+import numpy as np
 import pytest
 
 from ghr.train.config import TrainConfig
@@ -57,3 +59,10 @@ def test_a_schedule_cannot_end_above_its_start() -> None:
 def test_the_loss_is_no_part_of_it() -> None:
     with pytest.raises(TypeError, match="criterion"):
         TrainConfig(criterion="mse")  # type: ignore[call-arg]
+
+
+def test_numbers_of_numpy_are_kept_as_json_holds_them() -> None:
+    numbers = {"epochs": np.int64(3), "lr": np.float32(0.5), "clip": np.float64(1), "patience": np.uint8(2)}
+    config = TrainConfig(**numbers)  # type: ignore[arg-type]
+    assert json.loads(json.dumps(vars(config)))["lr"] == 0.5
+    assert config == TrainConfig(epochs=3, lr=0.5, clip=1.0, patience=2)

@@ -63,6 +63,16 @@ def test_another_config_names_every_difference(tmp_path: Path) -> None:
     assert not is_held(tmp_path / "lock"), "a refusal gives the lock back"
 
 
+def test_what_was_asked_for_is_named_before_what_follows_from_it(tmp_path: Path) -> None:
+    one, other = (
+        {"format": FORMAT, "architecture": {"hash": value}, "data": {"train": value}, "experiment": {"model": value}}
+        for value in "ab"
+    )
+    opened(RunDirectory(tmp_path), one)
+    with pytest.raises(ValueError, match=r"another run: experiment\.model is 'a' there and 'b' now; architecture"):
+        opened(RunDirectory(tmp_path), other)
+
+
 def test_many_differences_are_counted(tmp_path: Path) -> None:
     opened(RunDirectory(tmp_path), {**CONFIG, **{f"a{number}": 0 for number in range(11)}})
     with pytest.raises(ValueError, match=r"a6 is 0 there and 1 now; and 3 more\."):

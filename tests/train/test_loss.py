@@ -103,3 +103,73 @@ def test_targets_may_have_another_precision(criterion: nn.Module, ours: torch.dt
     loss.backward()
     assert prediction.grad is not None
     assert prediction.grad.dtype == ours
+
+
+@pytest.mark.parametrize("predictions", [None, 5, "steps", {0: torch.zeros(2, 1)}, torch.tensor(1.0), iter([])])
+def test_refuses_what_is_no_list_of_predictions(predictions: object) -> None:
+    with pytest.raises(ValueError, match="The loss takes the predictions of all steps as a list of tensors; got"):
+        DiscountedLoss(nn.MSELoss())(predictions, torch.zeros(2, 1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("prediction", "words"),
+    [
+        (None, "The prediction of a step must be a tensor; got the NoneType None"),
+        ([[0.0], [0.0]], "The prediction of a step must be a tensor"),
+        (torch.zeros(2, 1).to_sparse(), "must be a dense tensor"),
+        (torch.zeros(2, 1).long(), "A prediction must hold floating point numbers; got torch.int64"),
+        (torch.zeros(2, 3), r"must have the same shape; got \(2, 1\) and \(2, 3\)"),
+    ],
+)
+def test_refuses_odd_predictions(prediction: object, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        DiscountedLoss(nn.MSELoss())([torch.zeros(2, 1), prediction], torch.zeros(2, 1))  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        (None, "The target must be a tensor"),
+        ([0.0, 0.0], "The target must be a tensor"),
+        (torch.tensor(0.0), "The target must be a tensor of real numbers"),
+        (torch.zeros(2, 1, device="meta"), "must be on the same device; got cpu and meta"),
+    ],
+)
+def test_refuses_odd_targets(target: object, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        DiscountedLoss(nn.MSELoss())([torch.zeros(2, 1)], target)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("criterion", [nn.CrossEntropyLoss(), nn.NLLLoss()])
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        (torch.tensor([0, 3]), "The target has 3, but must be in 0 to 2"),
+        (torch.tensor([0, -1]), "The target has -1, but must be in 0 to 2"),
+        (torch.zeros(2, 3).long(), r"reads one class per item, whole numbers of shape \(N,\)"),
+    ],
+)
+def test_refuses_classes_that_have_no_score(criterion: nn.Module, target: torch.Tensor, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        DiscountedLoss(criterion)([torch.zeros(2, 3)], target)
+
+
+def test_classes_may_be_any_whole_numbers_and_left_out() -> None:
+    scores, classes = torch.randn(4, 3), torch.tensor([0, 2, -100, 1])
+    expected = nn.functional.cross_entropy(scores, classes)
+    for dtype in (torch.int64, torch.int32, torch.int8):
+        assert torch.equal(DiscountedLoss(nn.CrossEntropyLoss())([scores], classes.to(dtype)), expected)
+    with pytest.raises(ValueError, match=r"reads a row of scores per item, but a prediction has the shape \(4,\)"):
+        DiscountedLoss(nn.CrossEntropyLoss())([scores[:, 0]], classes)
+
+
+@pytest.mark.parametrize("criterion", [nn.MSELoss(), nn.L1Loss(), nn.HuberLoss(), nn.BCEWithLogitsLoss()])
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int64])
+def test_whole_numbers_of_the_right_shape_are_numbers(criterion: nn.Module, dtype: torch.dtype) -> None:
+    prediction, target = torch.tensor([[0.5], [-1.0]]), torch.tensor([[1], [0]])
+    assert torch.equal(DiscountedLoss(criterion)([prediction], target.to(dtype)), criterion(prediction, target.float()))
+
+
+def test_refuses_a_criterion_that_returns_no_tensor() -> None:
+    with pytest.raises(ValueError, match=r"must reduce to a scalar, but .* returned 3\.0"):
+        DiscountedLoss(lambda prediction, target: 3.0)([torch.zeros(2, 1)], torch.zeros(2, 1))  # type: ignore[arg-type]

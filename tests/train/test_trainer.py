@@ -193,7 +193,7 @@ def test_a_perfect_model_has_nothing_left_to_learn(tmp_path: Path, log10: bool) 
 
 def test_a_penalty_of_the_model_is_minimised_too(tmp_path: Path) -> None:
     class Shrinking(Recurrent):
-        def penalty(self) -> Tensor:
+        def penalty(self, data: Data) -> Tensor:
             return 10 * self.message.weight.abs().sum()
 
     norms = {}
@@ -345,3 +345,23 @@ def test_later_steps_weigh_more(tmp_path: Path) -> None:
     expected = (0.5**2 * errors[0] + 0.5 * errors[1] + errors[2]) / sum(data.num_nodes for data in graphs)
     train(model, graphs, graphs, TrainConfig(epochs=1, gamma=0.5, jitter=False), tmp_path, quiet=True)
     assert read_lines(tmp_path)[0]["train_loss"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_model_is_told_how_far_the_training_is_and_may_change_its_batches(tmp_path: Path) -> None:
+    class Watching(Recurrent):
+        def __init__(self) -> None:
+            super().__init__()
+            self.seen: list[float] = []
+            self.batches = 0
+
+        def anneal(self, progress: float) -> None:
+            self.seen.append(progress)
+
+        def augment(self, data: Data) -> Data:
+            self.batches += 1
+            return data
+
+    model = Watching()
+    run(tmp_path, TrainConfig(epochs=2, batch_size=2), model)  # eight rings
+    assert model.seen == [number / 8 for number in range(8)]
+    assert model.batches == 8

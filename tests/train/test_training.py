@@ -284,7 +284,37 @@ def test_a_full_disk_is_a_sentence_and_leaves_no_half_files(tmp_path: Path, work
                 json.loads(text)
 
 
+# Masks
+
+
+def divided(*, test: float = 0.0) -> Graphs:
+    """One ring whose nodes are for training, for validation and for the test, with other targets for the test."""
+    graphs = Graphs(rings(5)[4:])
+    (data,) = graphs
+    node = torch.arange(data.num_nodes)
+    data.train_mask, data.val_mask, data.test_mask = node < 4, (node == 4) | (node == 5), node > 5
+    data.y[data.test_mask] += test
+    return graphs
+
+
+def test_masks_of_a_graph_keep_its_test_nodes_out(tmp_path: Path) -> None:
+    outcomes = []
+    for name, graphs in (("as it is", divided()), ("other test", divided(test=100.0))):
+        config = TrainConfig(epochs=3, jitter=False)
+        train(recurrent(), graphs, graphs, config, tmp_path / name, quiet=True)
+        lines = [{**line, "seconds": 0} for line in read_lines(tmp_path / name)]
+        outcomes.append((lines, (tmp_path / name / "last" / "epoch-0003" / "model.safetensors").read_bytes()))
+        assert lines[0]["val"] < 50
+    assert outcomes[0] == outcomes[1]
+
+
 # What cannot be trained leaves nothing on disk
+
+
+def without_mask(name: str) -> Graphs:
+    graphs = divided()
+    del graphs[0][name]
+    return graphs
 
 
 def without_targets(graphs: Graphs) -> Graphs:
@@ -321,6 +351,8 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "validation without targets": ({"val_set": without_targets(rings(2))}, "The graph has no y"),
     "masked out": ({"train_set": masked_out(rings(2))}, "leave no target in any training graph"),
     "validation masked out": ({"val_set": masked_out(rings(2))}, "leave no target in any validation graph"),
+    "no train_mask": ({"train_set": without_mask("train_mask")}, "Graph 0 has masks .*, but no train_mask; give it"),
+    "no val_mask": ({"val_set": without_mask("val_mask")}, "Graph 0 has masks .*, but no val_mask; give it one"),
     "no graph": ({"train_set": [1, 2], "task": Task("node")}, "Graphs must be Data of PyTorch Geometric; got int"),
     "extra": ({"extra": {"train": 1}}, "must not have the key 'train'"),
     "extra that is no JSON": ({"extra": {"path": Path("x")}}, "JSON cannot hold"),

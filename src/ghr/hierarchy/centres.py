@@ -14,6 +14,7 @@ from ghr.hierarchy.tensors import (
     check_numbers,
     check_range,
     check_rows,
+    check_values,
     describe,
 )
 from ghr.jit import compiled
@@ -65,7 +66,7 @@ class CentrePaths:
             coarse_edges: Edges between clusters :math:`(2, E')`.
             became: Coarse edge that every edge of the level went into; -1 inside a cluster.
         """
-        _check_step(level, label, num_clusters, coarse_edges, became)
+        num_clusters = _check_step(level, label, num_clusters, coarse_edges, became)
         edges, length = level.edge_index.cpu().numpy(), np.ones(level.edge_index.size(1))
         if level.edge_attr is not None:
             features = check_rows("edge_attr", level.edge_attr, length.size)
@@ -92,6 +93,7 @@ class CentrePaths:
         column = self.column if finest else 0
         if column >= edge_attr.size(1):
             raise ValueError(f"CentrePaths reads column {column} of edge_attr, which has {edge_attr.size(1)} columns.")
+        check_values("edge_attr", edge_attr)
         values = edge_attr[:, column].detach().cpu().double()
         check_finite(f"column {column} of edge_attr", values)
         length = values.numpy()
@@ -103,16 +105,17 @@ class CentrePaths:
         return f"CentrePaths(column={self.column})"
 
 
-def _check_step(level: Level, label: Tensor, num_clusters: int, coarse_edges: Tensor, became: Tensor) -> None:
-    """Raise a ValueError unless the arguments describe one step of coarsening."""
+def _check_step(level: Level, label: Tensor, num_clusters: int, coarse_edges: Tensor, became: Tensor) -> int:
+    """Return the number of clusters, or raise a ValueError unless the arguments describe one step of coarsening."""
     if not isinstance(level, Level):
         raise ValueError(f"CentrePaths coarsens a Level; got {describe(level)}.")
-    num_clusters = check_whole("num_clusters", num_clusters, 1, MOST_NODES)
     num_nodes = check_whole("num_nodes", level.num_nodes, 1, MOST_NODES)
+    num_clusters = check_whole("num_clusters", num_clusters, 1, num_nodes, also=", as many as there are nodes")
     num_edges = check_edges(level.edge_index, num_nodes).size(1)
     check_range("label", check_numbers("label", label, num_nodes, "nodes"), num_clusters - 1)
     num_coarse = check_edges(coarse_edges, num_clusters, "coarse_edges").size(1)
     check_range("became", check_numbers("became", became, num_edges, "edges"), num_coarse - 1, least=-1)
+    return num_clusters
 
 
 def _check_undirected(edges: Ints, length: Floats, num_nodes: int) -> None:

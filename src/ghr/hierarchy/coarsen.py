@@ -8,14 +8,14 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
-from ghr.checks import check_choice, check_whole
+from ghr.checks import check_choice, check_whole, show
 from ghr.hierarchy.centres import CentrePaths
 from ghr.hierarchy.data import HierarchicalData, check_graph
 from ghr.hierarchy.graclus import Graclus, Mode
 from ghr.hierarchy.grid import GridBlocks
 from ghr.hierarchy.level import read_weight
 from ghr.hierarchy.reduce import EdgeReduce, Merged, Numeric, Reduce, check_codes, check_edge_reduce, reduce_edges
-from ghr.hierarchy.tensors import describe
+from ghr.hierarchy.tensors import WHOLES, check_values, describe, is_dense
 
 Partition = Callable[..., Tensor]
 PARTITIONS: dict[str, type[Graclus] | type[GridBlocks]] = {"graclus": Graclus, "grid": GridBlocks}
@@ -42,7 +42,8 @@ class Coarsen(BaseTransform):
             clusters. ``None`` takes the partition's own ``coarse_edge_attr`` if it has one, else ``"mean"`` for
             floating point numbers, and for integers, which are codes, the share of every code among the edges merged.
             Features come in the precision of ``edge_attr``, or else of ``x``.
-        levels: Number of coarse levels; the partition is applied to each in turn.
+        levels: Number of coarse levels; the partition is applied to each in turn. With `until` the least number.
+        until: Go on until a level has at most so many nodes; ``None`` for `levels` exactly.
         codes: For integer features, how many codes every column has: a coarse edge has as many features as there are
             codes together. ``None`` takes those that occur in the graph, and two for truth values; graphs that are to
             be batched need the same numbers. Only read where coarse edges carry shares of codes.
@@ -57,13 +58,21 @@ class Coarsen(BaseTransform):
     """
 
     def __init__(
-        self, partition: Partition, edge_reduce: EdgeReduce = None, levels: int = 1, codes: Sequence[int] | None = None
+        self,
+        partition: Partition,
+        edge_reduce: EdgeReduce = None,
+        levels: int = 1,
+        codes: Sequence[int] | None = None,
+        until: int | None = None,
     ) -> None:
         if not callable(partition) or isinstance(partition, type):
-            raise ValueError(f"The partition must be a callable (edge_index, num_nodes) -> labels; got {partition!r}.")
+            raise ValueError(
+                f"The partition must be a callable (edge_index, num_nodes) -> labels; got {show(partition)}."
+            )
         self.partition = partition
         self.edge_reduce = check_edge_reduce(edge_reduce)
         self.levels = check_whole("levels", levels, most=MOST_LEVELS)
+        self.until = None if until is None else check_whole("until", until, also=", or None")
         self.codes = check_codes(codes)
 
     @property
@@ -81,7 +90,8 @@ class Coarsen(BaseTransform):
             return None
         own: dict[str, Any] = self.partition.config  # type: ignore[attr-defined]
         codes = None if self.codes is None else list(self.codes)
-        return {"partition": names[0], **own, "edge_reduce": reduce, "levels": self.levels, "codes": codes}
+        config = {"partition": names[0], **own, "edge_reduce": reduce, "levels": self.levels, "codes": codes}
+        return config if self.until is None else {**config, "until": self.until}
 
     def forward(self, data: Data) -> HierarchicalData:
         """Return the graph with its coarse levels; the given graph is left as it is."""
@@ -98,8 +108,10 @@ class Coarsen(BaseTransform):
         weight, dtype = self._read_weight(data), _choose_dtype(finest.edge_attr, data.x)
         edges, num_nodes = finest.edge_index, finest.num_nodes
         merged: Merged | None = None
-        for _ in range(self.levels):
+        while self._goes_on(result.num_levels - 1, num_nodes):
             step = self._merge(edges, num_nodes, weight)
+            if result.num_levels > self.levels and step.num_nodes == num_nodes:
+                break  # the partition merges nothing any more
             edges, num_nodes = step.edge_index, step.num_nodes
             if weight is not None:
                 weight = _sum_weights(weight, step)
@@ -118,14 +130,19 @@ class Coarsen(BaseTransform):
             result.append_level(step.assignment, num_nodes, edges, edge_attr, distance)
         return result
 
+    def _goes_on(self, levels: int, num_nodes: int) -> bool:
+        if levels < self.levels:
+            return True
+        return self.until is not None and num_nodes > self.until and levels < MOST_LEVELS
+
     def _merge(self, edge_index: Tensor, num_nodes: int, weight: Tensor | None) -> Merged:
         """Take one step: partition a graph and build the quotient graph."""
         label = self.partition(edge_index, num_nodes, *(() if weight is None else (weight,)))
-        whole = isinstance(label, Tensor) and not (label.is_floating_point() or label.is_complex())
-        if not whole or label.shape != (num_nodes,):
+        if not is_dense(label) or label.dtype not in WHOLES or label.shape != (num_nodes,):
             raise ValueError(
                 f"The partition must return one integer label per node, shape ({num_nodes},); got {describe(label)}."
             )
+        check_values("What the partition returns", label)
         return Merged.by(label, edge_index)
 
     def _read_weight(self, data: Data) -> Tensor | None:
@@ -142,8 +159,9 @@ class Coarsen(BaseTransform):
         return read_weight(weight, data.num_edges)
 
     def __repr__(self) -> str:
-        codes = "" if self.codes is None else f", codes={list(self.codes)}"
-        return f"Coarsen({self.partition!r}, edge_reduce={self.edge_reduce!r}, levels={self.levels}{codes})"
+        more = "" if self.codes is None else f", codes={list(self.codes)}"
+        more += "" if self.until is None else f", until={self.until}"
+        return f"Coarsen({self.partition!r}, edge_reduce={self.edge_reduce!r}, levels={self.levels}{more})"
 
 
 def make_coarsen(
@@ -156,6 +174,7 @@ def make_coarsen(
     edge_reduce: Reduce | Sequence[Numeric] | None = None,
     levels: int = 1,
     codes: Sequence[int] | None = None,
+    until: int | None = None,
 ) -> Coarsen:
     """Build a :class:`Coarsen` from options that JSON can hold, such as :attr:`Coarsen.config`.
 
@@ -168,10 +187,11 @@ def make_coarsen(
         edge_reduce: As in :class:`Coarsen`, by name; ``"centre_paths"`` stands for :class:`CentrePaths`.
         levels: Number of coarse levels.
         codes: How many codes every column of integer edge features has.
+        until: As in :class:`Coarsen`.
     """
     given = {"rounds": rounds, "mode": mode, "seed": seed, "block": block}
     chosen: Any = PARTITIONS[check_choice("partition", partition, PARTITIONS)]
-    return Coarsen(chosen(**{name: given[name] for name in chosen.options}), edge_reduce, levels, codes)
+    return Coarsen(chosen(**{name: given[name] for name in chosen.options}), edge_reduce, levels, codes, until)
 
 
 def _choose_dtype(*features: Tensor | None) -> torch.dtype:

@@ -21,8 +21,11 @@ from ghr.hierarchy.tensors import (
     check_range,
     check_rows,
     check_tensor,
+    check_values,
     find_ends,
+    is_dense,
 )
+from ghr.memory import check_memory
 
 # What other folders need to read a graph.
 __all__ = ["HierarchicalData", "Level", "at_hand", "check_edges", "check_graph", "levels_of", "num_graphs_of"]
@@ -103,18 +106,22 @@ class HierarchicalData(Data):
         signature = self._store.get(_SIGNATURE)
         if signature is not None and at_hand(levels[0].edge_index):
             check_signature(signature, levels)
+        for k in range(1, len(levels)):  # after the signature, which says why they do not fit
+            _check_rise(levels[k], levels[k - 1].num_nodes, k)
         return levels
 
     def _read_coarse(self, k: int) -> Level:
-        batch = check_tensor(f"level{k}_batch", self[f"level{k}_batch"])
-        return Level(
-            edge_index=self[f"level{k}_edge_index"],
-            edge_attr=self._store.get(f"level{k}_edge_attr"),
-            num_nodes=batch.size(0),
-            batch=batch,
-            assignment=self[f"level{k}_assignment"],
-            centre_distance=self._store.get(f"level{k}_centre_distance"),
-        )
+        """Return a coarse level whose tensors fit together; only types and shapes are looked at."""
+        num_nodes = self._count_coarse(k)
+        batch = check_numbers(f"batch of level {k}", self[f"level{k}_batch"], num_nodes, "nodes")
+        edge_index = check_edges(self[f"level{k}_edge_index"], num_nodes, f"edge_index of level {k}", look=False)
+        edge_attr, distance = (self._store.get(f"level{k}_{name}") for name in ("edge_attr", "centre_distance"))
+        if edge_attr is not None:
+            edge_attr = check_rows(f"edge_attr of level {k}", edge_attr, edge_index.size(1))
+        return Level(edge_index, edge_attr, num_nodes, batch, self[f"level{k}_assignment"], distance)
+
+    def _count_coarse(self, k: int) -> int:
+        return check_tensor(f"level{k}_batch", self[f"level{k}_batch"]).size(0)
 
     def append_level(
         self,
@@ -134,8 +141,9 @@ class HierarchicalData(Data):
             centre_distance: How far every node of the present top level is from the centre of its cluster, if known.
         """
         k, finest = self.num_levels, read_finest(self)
-        below = finest.num_nodes if k == 1 else check_tensor("batch", self[f"level{k - 1}_batch"]).size(0)
+        below = finest.num_nodes if k == 1 else self._count_coarse(k - 1)
         num_nodes = check_whole("num_nodes", num_nodes, 1, MOST_NODES)
+        check_memory(f"A level of num_nodes={num_nodes:,}", 8 * num_nodes, "give the number of clusters")
         check_numbers(f"assignment of level {k}", assignment, below, "nodes below")
         check_edges(edge_index, num_nodes, f"edge_index of level {k}", look=False)
         if edge_attr is not None:
@@ -160,15 +168,15 @@ class HierarchicalData(Data):
         self[_SIGNATURE] = make_signature(finest, _count_graphs(self, finest), self.num_levels)
 
     def __inc__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
-        own = _OWN_KEY.fullmatch(key)
+        own = _OWN_KEY.fullmatch(str(key))  # inside a dictionary, a key need not be a word
         if own is None:
             return super().__inc__(key, value, *args, **kwargs)
         if own[2] == "batch":
             return 1
-        return self[f"level{own[1]}_batch"].size(0) if own[2] in ("edge_index", "assignment") else 0
+        return self._count_coarse(int(own[1])) if own[2] in ("edge_index", "assignment") else 0
 
     def __cat_dim__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
-        own = _OWN_KEY.fullmatch(key)
+        own = _OWN_KEY.fullmatch(str(key))  # inside a dictionary, a key need not be a word
         if own is None:
             return super().__cat_dim__(key, value, *args, **kwargs)
         return 1 if own[2] == "edge_index" else 0
@@ -203,16 +211,11 @@ def check_graph(data: Data) -> tuple[Level, ...]:
     most = _count_graphs(data, levels[0]) - 1
     for k, level in enumerate(levels):
         check_edges(level.edge_index, level.num_nodes, f"edge_index of level {k}")
-        if level.edge_attr is not None:
-            name, count = f"edge_attr of level {k}", level.edge_index.size(1)
-            check_finite(name, check_rows(name, level.edge_attr, count))
-        check_numbers(f"batch of level {k}", level.batch, level.num_nodes, "nodes")
+        check_finite(f"edge_attr of level {k}", level.edge_attr)
         if k > 0:
             check_range(f"batch of level {k}", level.batch, most)
-            below = levels[k - 1].num_nodes
-            _check_assignment(level.assignment, below, level.num_nodes, k)
-            if level.centre_distance is not None:
-                check_finite(f"centre_distance of level {k}", _check_distance(level.centre_distance, below, k))
+            _check_clusters(level.clusters, level.num_nodes, k)
+            check_finite(f"centre_distance of level {k}", level.centre_distance)
     check_finite("x", data.x)
     return levels
 
@@ -230,12 +233,21 @@ def _count_graphs(data: Data, finest: Level) -> int:
     return num_graphs_of(data)
 
 
-def _check_assignment(assignment: Any, num_nodes: int, num_clusters: int, k: int) -> None:
-    if isinstance(assignment, Tensor) and assignment.dim() == 1 and assignment.numel() != num_nodes:
-        raise ValueError(f"level {k} assigns {assignment.numel()} nodes, but the level below has {num_nodes}.")
-    low, high = find_ends(check_numbers(f"assignment of level {k}", assignment, num_nodes, "nodes below"))
+def _check_rise(level: Level, below: int, k: int) -> None:
+    """Raise a ValueError unless a coarse level has one entry for every node of the level below."""
+    assignment: Any = level.assignment
+    if is_dense(assignment) and assignment.dim() == 1 and assignment.numel() != below:
+        raise ValueError(f"Level {k} assigns {assignment.numel()} nodes, but the level below has {below}.")
+    check_numbers(f"assignment of level {k}", assignment, below, "nodes below")
+    if level.centre_distance is not None:
+        _check_distance(level.centre_distance, below, k)
+
+
+def _check_clusters(assignment: Tensor, num_clusters: int, k: int) -> None:
+    check_values(f"assignment of level {k}", assignment)
+    low, high = find_ends(assignment)
     if low < 0 or high >= num_clusters:
-        raise ValueError(f"level {k} assigns a node to {low if low < 0 else high}, but has {num_clusters} nodes.")
+        raise ValueError(f"Level {k} assigns a node to {low if low < 0 else high}, but has {num_clusters} nodes.")
 
 
 def _check_distance(given: Any, num_nodes: int, k: int) -> Tensor:

@@ -10,7 +10,8 @@ from torch import Tensor
 from ghr.checks import check_choice, check_whole
 from ghr.hierarchy import kernels
 from ghr.hierarchy.level import read_weight
-from ghr.hierarchy.tensors import MOST_NODES, check_edges
+from ghr.hierarchy.tensors import MOST_NODES, check_edges, check_values
+from ghr.memory import check_memory
 
 Mode = Literal["min_degree", "heavy_edge", "random"]
 MOST_ROUNDS = 64  # a round at least halves what it can: no graph is left after so many
@@ -73,6 +74,7 @@ class Graclus:
         """
         num_nodes = check_whole("num_nodes", num_nodes, 1, MOST_NODES)
         source, target = check_edges(edge_index, num_nodes).cpu().numpy()
+        check_memory(f"Graclus of num_nodes={num_nodes:,}", 32 * num_nodes, "give the number of nodes of the graph")
         weight = self._read_weight(edge_weight, source.size) if self.uses_edge_weight else np.empty(0)
         seed = self.seed if self.seed is not None else int(torch.randint(2**31, ()))
         order = _draw_small(seed, num_nodes) if num_nodes <= SMALL else _draw_order(seed, num_nodes)
@@ -83,7 +85,9 @@ class Graclus:
     def _read_weight(edge_weight: Tensor | None, num_edges: int) -> kernels.Floats:
         if edge_weight is None:
             return np.ones(num_edges)
-        weight = read_weight(edge_weight, num_edges).detach().cpu().double().numpy()
+        given = read_weight(edge_weight, num_edges)
+        check_values("edge_weight", given)
+        weight = given.detach().cpu().double().numpy()
         if weight.size and weight.min() < 0:
             raise ValueError(f"Weights must be at least 0 to be compared and summed; the smallest is {weight.min():g}.")
         return np.ascontiguousarray(weight)

@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from ghr.checks import check_whole
-from ghr.hierarchy.tensors import MOST_NODES, check_edges, check_numbers, check_range
+from ghr.hierarchy.tensors import MOST_NODES, check_edges, check_numbers, check_range, is_dense
+from ghr.memory import check_memory
 
 
 class GridBlocks:
@@ -49,6 +50,7 @@ class GridBlocks:
         side = _find_side(num_nodes)
         if side % self.block:
             raise ValueError(f"Blocks of side {self.block} do not tile a lattice of side {side} ({num_nodes} nodes).")
+        check_memory(f"A lattice of num_nodes={num_nodes:,}", 32 * num_nodes, "give the number of nodes of the graph")
         row, column = _find_coordinates(num_nodes, edge_index.device)
         return (row // self.block) * (side // self.block) + column // self.block
 
@@ -60,13 +62,16 @@ class GridBlocks:
             assignment: Block of every node of the finest lattice :math:`(N)`.
             num_clusters: Number of blocks.
         """
-        num_clusters = check_whole("num_clusters", num_clusters, 1, MOST_NODES)
+        count = assignment.numel() if is_dense(assignment) else 1
+        check_numbers("assignment", assignment, count, "nodes")
+        num_clusters = check_whole("num_clusters", num_clusters, 1, max(count, 1), also=", as many as there are nodes")
         check_edges(coarse_edge_index, num_clusters, "coarse_edge_index")
-        count = assignment.numel() if isinstance(assignment, Tensor) else 1
-        check_range("assignment", check_numbers("assignment", assignment, count, "nodes"), num_clusters - 1)
+        check_range("assignment", assignment, num_clusters - 1)
         side = _find_side(count)
         position = torch.stack(_find_coordinates(count, assignment.device), dim=1).double()
         size = torch.bincount(assignment, minlength=num_clusters).unsqueeze(1)
+        if not bool((size > 0).all()):
+            raise ValueError(f"assignment has no node in block {int(size.argmin())}, so this block has no centre.")
         centre = position.new_zeros(num_clusters, 2).index_add(0, assignment, position) / size
         source, target = coarse_edge_index
         offset = (centre[source] - centre[target]).abs()

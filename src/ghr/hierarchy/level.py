@@ -10,13 +10,16 @@ from torch_geometric.data import Data
 from ghr.checks import check_whole
 from ghr.hierarchy.tensors import (
     MOST_NODES,
+    WHOLES,
     at_hand,
     check_edges,
     check_finite,
     check_numbers,
     check_rows,
     check_tensor,
+    is_dense,
 )
+from ghr.memory import check_memory
 
 
 @dataclass(frozen=True)
@@ -74,14 +77,16 @@ def read_finest(data: Any) -> Level:
 def _count_nodes(data: Data, x: Any, given: Any) -> int:
     if x is not None:
         return check_tensor("x", x).size(0)
-    if isinstance(given, Tensor) and given.numel() == 1 and not given.is_floating_point():
+    if is_dense(given) and given.numel() == 1 and given.dtype in WHOLES and not given.is_meta:
         given = int(given)
     if given is None:
         try:
             given = data.num_nodes
         except (AttributeError, IndexError, RuntimeError, TypeError, ValueError) as error:
-            raise ValueError(f"The graph does not tell how many nodes it has; set num_nodes. ({error})") from error
-    return check_whole("num_nodes", given, 0, MOST_NODES)
+            raise ValueError(f"The graph does not tell how many nodes it has ({error}); set num_nodes.") from error
+    count = check_whole("num_nodes", given, 0, MOST_NODES)
+    check_memory(f"A graph of num_nodes={count:,}", 8 * count, "set num_nodes to the number of nodes that it has")
+    return count
 
 
 def _join_features(edge_attr: Any, weight: Any, num_edges: int, x: Tensor | None) -> Tensor | None:
@@ -97,6 +102,10 @@ def _join_features(edge_attr: Any, weight: Any, num_edges: int, x: Tensor | None
         raise ValueError(
             f"edge_attr holds integer codes ({rows.dtype}) and edge_weight numbers, which do not fit into one tensor; "
             "convert the codes to floating point one-hot columns, or drop one of the two."
+        )
+    if rows.device != column.device:
+        raise ValueError(
+            f"edge_attr is on the device {rows.device} and edge_weight on {column.device}; move one of them."
         )
     return torch.cat([rows, column.to(rows.dtype)], dim=1)
 

@@ -7,10 +7,10 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 import torch
 from torch import Tensor
 
-from ghr.checks import check_whole
+from ghr.checks import check_whole, show
 from ghr.hierarchy import kernels
 from ghr.hierarchy.centres import CentrePaths
-from ghr.hierarchy.tensors import check_rows, find_ends
+from ghr.hierarchy.tensors import check_rows, check_values, find_ends
 
 Numeric = Literal["min", "mean", "max", "sum"]
 Reduce: TypeAlias = Numeric | Literal["centre_paths"]
@@ -70,8 +70,8 @@ def check_edge_reduce(edge_reduce: Any) -> Rule | CentrePaths:
     names = tuple(edge_reduce) if isinstance(edge_reduce, (list, tuple)) else (edge_reduce,)
     if not names or not all(isinstance(name, str) and name in known for name in names):
         raise ValueError(
-            f"Unknown edge_reduce {edge_reduce!r}; known are {', '.join(known)}, a sequence of these, centre_paths, "
-            "and callables."
+            f"Unknown edge_reduce {show(edge_reduce)}; known are {', '.join(known)}, a sequence of these, "
+            "centre_paths, and callables."
         )
     return cast(Rule, edge_reduce if isinstance(edge_reduce, str) else names)
 
@@ -81,7 +81,7 @@ def check_codes(codes: Any) -> tuple[int, ...] | None:
     if codes is None:
         return None
     if not isinstance(codes, (list, tuple)) or not codes:
-        raise ValueError(f"codes must list how many codes every column of edge_attr has; got {codes!r}.")
+        raise ValueError(f"codes must list how many codes every column of edge_attr has; got {show(codes)}.")
     return tuple(check_whole("The number of codes of a column", count, 1, MOST_CODES) for count in codes)
 
 
@@ -117,6 +117,7 @@ def reduce_edges(rule: Rule, value: Tensor | None, merged: Merged, codes: tuple[
 
 def _share_codes(value: Tensor, merged: Merged, codes: tuple[int, ...] | None) -> Tensor:
     """Return for every coarse edge the share of every code of every column among the edges merged into it."""
+    check_values("edge_attr", value)
     columns = value.long().unbind(dim=1)
     if codes is not None and len(codes) != len(columns):
         raise ValueError(f"codes gives {len(codes)} numbers of codes for {len(columns)} columns of edge_attr.")

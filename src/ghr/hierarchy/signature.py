@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ghr.hierarchy import kernels
 from ghr.hierarchy.level import Level
-from ghr.hierarchy.tensors import at_hand, check_edges, check_range, describe
+from ghr.hierarchy.tensors import at_hand, check_edges, check_range, check_values, describe, is_dense
 
 
 def make_signature(finest: Level, num_graphs: int, num_levels: int) -> Tensor:
@@ -20,6 +20,7 @@ def make_signature(finest: Level, num_graphs: int, num_levels: int) -> Tensor:
     Shapes:
         - **output:** :math:`(B, 4)`, int64
     """
+    check_values("edge_index", finest.edge_index)
     rows = _make_rows(finest, num_graphs, num_levels)
     return torch.from_numpy(rows).to(finest.edge_index.device)
 
@@ -31,7 +32,7 @@ def check_signature(signature: Any, levels: tuple[Level, ...]) -> None:
         signature: What :func:`make_signature` returned when the graphs were coarsened.
         levels: The levels as they are now.
     """
-    if not isinstance(signature, Tensor) or signature.dtype != torch.long or signature.shape[1:] != (4,):
+    if not is_dense(signature) or signature.dtype != torch.long or signature.shape[1:] != (4,):
         raise ValueError(f"level_signature is written by Coarsen and cannot be set; got {describe(signature)}.")
     if not at_hand(signature) or not at_hand(levels[0].batch):
         return

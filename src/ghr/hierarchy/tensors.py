@@ -1,12 +1,16 @@
 """Checks of the tensors that describe a graph: each raises a ValueError that says what was wrong."""
 
 import math
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor
 
+from ghr.checks import show
+
 MOST_NODES = 2**31 - 1  # the kernels number nodes with 32 bits
+FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+WHOLES = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool)
 
 
 def at_hand(value: Tensor) -> bool:
@@ -14,15 +18,26 @@ def at_hand(value: Tensor) -> bool:
     return value.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
+def is_dense(value: Any) -> TypeGuard[Tensor]:
+    """Whether something is a tensor that holds all its entries side by side; not a sparse or a nested one."""
+    return isinstance(value, Tensor) and value.layout == torch.strided and not (value.is_nested or value.is_quantized)
+
+
 def check_tensor(name: str, value: Any) -> Tensor:
     """Return a dense tensor of at least one dimension that holds real numbers, or raise a ValueError."""
     if not isinstance(value, Tensor):
         raise ValueError(f"{name} must be a tensor; got {describe(value)}.")
-    if value.layout != torch.strided or value.is_nested or value.is_quantized:
-        raise ValueError(f"{name} must be a dense tensor; got one with the layout {value.layout}.")
-    if value.dim() == 0 or value.is_complex():
+    if not is_dense(value):
+        raise ValueError(f"{name} must be a dense tensor; got {describe(value)}.")
+    if value.dim() == 0 or value.dtype not in FLOATS + WHOLES:
         raise ValueError(f"{name} must be a tensor of real numbers in one row per item; got {describe(value)}.")
     return value
+
+
+def check_values(name: str, value: Tensor) -> None:
+    """Raise a ValueError if a tensor has a shape only and no values to look at."""
+    if value.is_meta:
+        raise ValueError(f"{name} is on the device meta and has no values; give a tensor that holds numbers.")
 
 
 def check_numbers(name: str, value: Any, count: int, items: str) -> Tensor:
@@ -34,7 +49,7 @@ def check_numbers(name: str, value: Any, count: int, items: str) -> Tensor:
         count: How many numbers there must be.
         items: What there is one number for, such as ``nodes``.
     """
-    if not isinstance(value, Tensor) or value.layout != torch.strided or value.dtype != torch.long:
+    if not is_dense(value) or value.dtype != torch.long:
         raise ValueError(f"{name} must be an int64 tensor of shape ({count},); got {describe(value)}.")
     if value.shape != (count,):
         raise ValueError(f"{name} has the shape {tuple(value.shape)} for {count} {items}.")
@@ -43,6 +58,7 @@ def check_numbers(name: str, value: Any, count: int, items: str) -> Tensor:
 
 def check_range(name: str, value: Tensor, most: int, least: int = 0) -> None:
     """Raise a ValueError unless all numbers of a tensor are in ``least .. most``."""
+    check_values(name, value)
     if value.numel():
         low, high = find_ends(value)
         if low < least or high > most:
@@ -58,10 +74,12 @@ def check_edges(edge_index: Any, num_nodes: int, name: str = "edge_index", *, lo
         name: What the edges are called in the sentence.
         look: Whether their values may be looked at.
     """
-    if not isinstance(edge_index, Tensor) or edge_index.layout != torch.strided or edge_index.dtype != torch.long:
+    if not is_dense(edge_index) or edge_index.dtype != torch.long:
         raise ValueError(f"{name} must be an int64 tensor of shape (2, E); got {describe(edge_index)}.")
     if edge_index.dim() != 2 or edge_index.size(0) != 2:
         raise ValueError(f"{name} must be an int64 tensor of shape (2, E); got {describe(edge_index)}.")
+    if look:
+        check_values(name, edge_index)
     if look and edge_index.numel():
         low, high = find_ends(edge_index)
         if low < 0 or high >= num_nodes:
@@ -84,6 +102,7 @@ def check_finite(name: str, value: Tensor | None) -> None:
     """Raise a ValueError if a tensor has entries that are infinite or not a number."""
     if value is None or not value.is_floating_point():
         return
+    check_values(name, value)
     if not math.isfinite(value.sum().item()):  # one cheap pass; a sum of finite numbers may overflow, so then count
         bad = int((~torch.isfinite(value)).sum())
         if bad:
@@ -98,7 +117,9 @@ def find_ends(value: Tensor) -> tuple[int, int]:
 
 def describe(value: Any) -> str:
     """Say in a few words what a value is."""
+    if isinstance(value, Tensor) and value.is_nested:
+        return f"a nested tensor of {value.dtype}"
     if isinstance(value, Tensor):
         kind = "" if value.layout == torch.strided else f" with the layout {value.layout}"
         return f"{value.dtype} of shape {tuple(value.shape)}{kind}"
-    return f"the {type(value).__name__} {value!r:.80}"
+    return f"the {type(value).__name__} {show(value)}"

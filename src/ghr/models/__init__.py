@@ -41,6 +41,28 @@ MODELS: dict[str, Entry] = {
     "deep-gr-gine": Entry(DeepGNN, {"conv": "gine", "steps": 4}, "the stack in 4 global steps", _ABLATION),
     "deep-gr-gated-gine": Entry(DeepGNN, {"conv": "gated_gine", "steps": 4}, "the stack in 4 global steps", _ABLATION),
     "gps": Entry(GPS, {}, "message passing beside attention", "Rampášek et al., NeurIPS 2022"),
+    "ghr-select": Entry(
+        GHR,
+        {
+            "values": "select",
+            "conv": None,
+            "levels": 1,
+            "hidden_channels": 16,
+            "value_channels": 4,
+            "steps": 4,
+            "t_low": 12,
+        },
+        "values chosen from neighbours, which keep their size",
+        "not in the paper",
+        {"lr": 1e-2, "schedule": "cosine", "min_lr": 1e-4, "gamma": 0.05, "batch_size": 16, "patience": None},
+    ),
+    "ghr-sum": Entry(
+        GHR,
+        {"values": "sum", "conv": None, "share_coarse": True, "steps": 1, "value_channels": 12},
+        "values added up over all levels, which keep their size",
+        "not in the paper",
+        {"lr": 3e-3, "schedule": "cosine", "min_lr": 3e-6, "log10": True, "jitter": False, "patience": None},
+    ),
     "min-plus": Entry(MinPlusGHR, {}, "GHR with minima in place of sums, for shortest paths", "not in the paper"),
 }
 

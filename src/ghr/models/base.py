@@ -74,6 +74,17 @@ class GraphModel(nn.Module):
         level = levels_of(data)[0]
         return self.readout(ReadoutInput(state, level.batch, num_graphs_of(data), level.edge_index, edge_attr))  # type: ignore[no-any-return]
 
+    def penalty(self, data: Data) -> Tensor | None:
+        """Return what training adds to the loss of a batch; ``None`` for nothing."""
+        return None
+
+    def augment(self, data: Data) -> Data:
+        """Return a training batch, perhaps changed in a way that changes its targets alike."""
+        return data
+
+    def anneal(self, progress: float) -> None:
+        """Take note of how far the training is, from 0 to 1."""
+
     def check_loops(self, given: Mapping[str, Any]) -> None:
         """Raise a ValueError if the model has no loop of such a name."""
         foreign = [name for name in given if name not in self.loops]

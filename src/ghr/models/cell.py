@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from ghr.hierarchy.data import Level, at_hand
@@ -37,17 +38,21 @@ class EdgeEncoder(nn.Module):
         """Encode the edges of a level, one row if they are all alike; `name` says which level in an error."""
         if self.edge_dim is None:
             return None
-        value, wanted = level.edge_attr, count_columns(self.edge_dim)
-        if value is None or value.size(1) != wanted:
-            found = "no edge features" if value is None else f"{value.size(1)} edge features"
-            raise ValueError(
-                f"{name} has {found}, but the model was built for {wanted}; set edge_dim (and coarse_edge_dim) to "
-                "match the data."
-            )
-        where = f"edge_attr of {name[0].lower()}{name[1:]}"
-        value = check_features(where, value, self.edge_dim, dtype_of(self), look=at_hand(value))
+        value = check_level_features(level, name, self.edge_dim, dtype_of(self))
         rows = value[:1] if all_alike(value) else value
         return self.map(rows)  # type: ignore[no-any-return]
+
+
+def check_level_features(level: Level, name: str, edge_dim: Width, dtype: torch.dtype) -> Tensor:
+    """Return the raw edge features of a level, or raise a ValueError if a model was built for others."""
+    value, wanted = level.edge_attr, count_columns(edge_dim)
+    if value is None or value.size(1) != wanted:
+        found = "no edge features" if value is None else f"{value.size(1)} edge features"
+        raise ValueError(
+            f"{name} has {found}, but the model was built for {wanted}; set edge_dim (and coarse_edge_dim) to "
+            "match the data."
+        )
+    return check_features(f"edge_attr of {name[0].lower()}{name[1:]}", value, edge_dim, dtype, look=at_hand(value))
 
 
 def prepare_edges(conv: Conv, level: Level, encoded: Tensor | None) -> Edges:

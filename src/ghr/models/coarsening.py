@@ -15,7 +15,7 @@ from ghr.nn.encoder import Width, check_width
 _OPTIONS = tuple(inspect.signature(make_coarsen).parameters)
 # What a model takes of them by name; its levels and codes are those of the model and of the data.
 COARSENING = tuple(name for name in _OPTIONS if name not in ("levels", "codes", "seed"))
-PARTITION_OPTIONS = tuple(name for name in COARSENING if name not in ("partition", "edge_reduce"))
+PARTITION_OPTIONS = tuple(name for name in COARSENING if name not in ("partition", "edge_reduce", "until"))
 
 
 def make_transform(

@@ -1,6 +1,7 @@
 """The flat baselines with distinct layers: a feed-forward stack, run once or as the step of a recurrence."""
 
-from typing import cast
+from collections.abc import Mapping
+from typing import Any, cast
 
 from torch import Tensor, nn
 from torch_geometric.data import Data
@@ -85,6 +86,12 @@ class DeepGNN(GraphModel):
         """``steps`` for a recurrent stack; a feed-forward one has none."""
         return () if self.steps is None else ("steps",)
 
+    def check_loops(self, given: Mapping[str, Any]) -> None:
+        """Raise a ValueError if the stack has no loop of such a name, or a number is not one that it can run."""
+        super().check_loops(given)
+        if given.get("steps") is not None:
+            check_whole("steps", given["steps"], most=MOST_STEPS)
+
     def forward(self, data: Data, *, steps: int | None = None) -> Tensor:  # type: ignore[override]
         """Return the prediction after the last step; `steps` is for a recurrent stack, if not its own number."""
         return self._run(data, steps, only_last=True)[-1]
@@ -96,7 +103,6 @@ class DeepGNN(GraphModel):
     def _run(self, data: Data, steps: int | None, *, only_last: bool) -> list[Tensor]:
         if steps is not None:
             self.check_loops({"steps": steps})
-            steps = check_whole("steps", steps, most=MOST_STEPS)
         given = check_input(data, self.in_channels, self)
         level = levels_of(data)[0]
         x, edge_attr = self.node_encoder(given), self.edge_encoder(level, "The graph")

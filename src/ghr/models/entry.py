@@ -18,12 +18,14 @@ class Entry:
         options: Its options under this name.
         summary: What it is, in a few words.
         reference: Where it comes from.
+        training: What suits it better than the recipe of a benchmark, as fields of :class:`~ghr.TrainConfig`.
     """
 
     build: type[GraphModel]
     options: Mapping[str, Any] = field(default_factory=dict)
     summary: str = ""
     reference: str = ""
+    training: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not (isinstance(self.build, type) and issubclass(self.build, GraphModel)):

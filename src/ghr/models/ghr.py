@@ -4,22 +4,36 @@ from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, Literal
 
-from torch import nn
+from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from ghr.checks import check_choice, check_flag, check_whole
+from ghr.checks import check_choice, check_flag, check_number, check_whole
 from ghr.hierarchy import Coarsen
 from ghr.hierarchy.data import num_graphs_of
+from ghr.hierarchy.lattice import shift_lattices
 from ghr.models.cell import LevelCell, LevelCellUpdate, LevelState, prepare_edges
 from ghr.models.coarsening import COARSENING, choose_coarsen, coarse_width, make_transform
 from ghr.models.global_step import run_global_step
 from ghr.models.inputs import Widths, check_channels, check_input
 from ghr.models.recurrence import Recurrence
+from ghr.models.scale_law import ScaleLaw
 from ghr.models.state import INITIAL_STATES, Encoded, State
-from ghr.nn.conv import ConvLike
-from ghr.nn.encoder import Width, check_width, make_encoder
+from ghr.models.values import (
+    SelectValues,
+    SumValues,
+    ValueState,
+    check_value_options,
+    make_value_readout,
+    make_values,
+)
+from ghr.nn.conv import ConvLike, Edges
+from ghr.nn.encoder import MOST_WIDTH, Width, check_width, make_encoder
 from ghr.nn.readout import Readout, make_readout, readout_name
+from ghr.nn.values import Gate, Holder
 from ghr.ops import Pool, check_pool, kernels_for, sort_members
+
+SMALLEST = 16  # nodes of the coarsest lattice: what is still smaller is not worth a level
+SOFT, SHARP = 0.5, 0.85  # from where to where in a training the choice of values becomes sharp
 
 
 class GHR(Recurrence[Encoded]):
@@ -44,7 +58,8 @@ class GHR(Recurrence[Encoded]):
         out_channels: Width of a prediction.
         conv: Message passing: ``"gine"``, ``"gated_gine"``, ``"gcn"``, ``"gated_gcn"``, ``"gat"``, ``"adgn"``; or a
             module ``(x, edge_index, edge_attr) -> x``, of which every level gets a copy with parameters reset; or
-            ``channels -> module``, whose modules stay as they are.
+            ``channels -> module``, whose modules stay as they are. Where there are values it is their control;
+            ``None`` moves them without.
         edge_dim: Width of the edge features of the graph, or the number of codes of every column; ``None`` if there
             are none or they shall not be used. An ``edge_weight`` is one more feature.
         coarse_edge_dim: Width of the edge features of coarse levels; ``None`` for the same as ``edge_dim``, ``0`` for
@@ -64,6 +79,19 @@ class GHR(Recurrence[Encoded]):
         checkpoint: Keep only the states between global steps for the backward pass and compute the rest again.
         coarsen: How :attr:`transform` makes the coarse levels; by default by three rounds of Graclus. Graphs that are
             coarsened already may come from any other.
+        values: ``None`` is the model of the paper. ``"select"`` and ``"sum"``, which are not in the paper, add values:
+            a second kind of state that is never normalised and so keeps its size. They are chosen from neighbours
+            (:class:`~ghr.nn.values.SelectCell`) or added up over levels (:class:`~ghr.nn.values.SumCell`). Predictions
+            are read from the values; readouts with ``"-mlp"`` read values and control.
+        value_channels: Width :math:`m` of the values.
+        value_gate: What the gate of chosen values reads beside input and control: ``"node"`` for nothing, ``"graph"``
+            for how far the values are from the largest and the smallest of the graph.
+        value_reach: How far values that are added up move within a level.
+        directions: Whether values that are added up tell directions and places apart, which needs periodic square
+            lattices in blocks of 2 x 2.
+        scale_law: How much training asks for a law of scale (:class:`~ghr.models.scale_law.ScaleLaw`); ``0`` for not at
+            all. Only with ``directions`` and one number per node as prediction.
+        value_sharpness: How sharp the choice of values is at the end of training; it starts at one.
 
     Shapes:
         - **input:** a (batch of) :class:`~ghr.HierarchicalData` with ``x`` of shape :math:`(N, \text{in\_channels})`
@@ -84,7 +112,7 @@ class GHR(Recurrence[Encoded]):
         hidden_channels: int,
         out_channels: int,
         *,
-        conv: ConvLike = "gated_gine",
+        conv: ConvLike | None = "gated_gine",
         edge_dim: Width | None = None,
         coarse_edge_dim: int | None = None,
         levels: int = 2,
@@ -98,6 +126,13 @@ class GHR(Recurrence[Encoded]):
         initial_state: Literal["learned", "random"] = "learned",
         checkpoint: bool = False,
         coarsen: Coarsen | Mapping[str, Any] | None = None,
+        values: Literal["select", "sum"] | None = None,
+        value_channels: int = 8,
+        value_gate: Gate = "node",
+        value_reach: int = 3,
+        directions: bool = False,
+        scale_law: float = 0.0,
+        value_sharpness: float = 6.0,
     ) -> None:
         super().__init__(
             levels=levels, share_coarse=share_coarse, steps=steps, t_high=t_high, t_low=t_low, checkpoint=checkpoint
@@ -107,29 +142,62 @@ class GHR(Recurrence[Encoded]):
         check_pool(pool)
         check_choice("initial_state", initial_state, INITIAL_STATES)
         check_flag("time_informed", time_informed)
+        value_channels, value_reach = check_value_options(values, value_channels, value_gate, value_reach, directions)
+        self.scale_weight = check_number("scale_law", scale_law, least=0)
+        self.sharpness = check_number("value_sharpness", value_sharpness, least=1)
         if share_coarse and self.levels < 2:
             raise ValueError("share_coarse needs a coarse level; got levels=1.")
         self.pool: Pool = pool
 
         if coarse_edge_dim is not None:
-            coarse_edge_dim = check_whole("coarse_edge_dim", coarse_edge_dim, 0)
+            coarse_edge_dim = check_whole("coarse_edge_dim", coarse_edge_dim, 0, MOST_WIDTH)
         same = sum(edge_dim) if isinstance(edge_dim, Sequence) else edge_dim
         coarse_dim = same if coarse_edge_dim is None else coarse_edge_dim or None
+        if directions and coarsen is None and self.levels > 1:
+            coarsen = {"partition": "grid", "until": SMALLEST}
         self._transform = make_transform(coarsen, self.levels, edge_dim, coarse_dim)
         if self._transform is not None and not share_coarse and self._transform.levels != self.levels - 1:
             raise ValueError(
                 f"coarsen makes {self._transform.levels} coarse levels, but with levels={self.levels} the model has "
                 f"{self.levels - 1}; make both the same."
             )
-        self.node_encoder = make_encoder(self.in_channels, hidden_channels)
+        if conv is None and values is None:
+            raise ValueError("conv=None is for models with values, such as values='select'; name a conv.")
         kept = min(self.levels, 2) if share_coarse else self.levels
-        self.cells = nn.ModuleList(
-            LevelCell(hidden_channels, conv, edge_dim if k == 0 else coarse_dim, initial_state) for k in range(kept)
-        )
-        self.down = nn.ModuleList(nn.Linear(hidden_channels, hidden_channels, bias=False) for _ in range(kept - 1))
-        self.time = nn.Linear(2, hidden_channels, bias=False) if time_informed else None
-        edge_width = self._cell(0).edge_encoder.out_channels
-        self.readout = make_readout(readout, hidden_channels, out_channels, edge_width)
+        self.state_channels = 0 if conv is None else hidden_channels
+        widths: list[Width | None] = [edge_dim, *[coarse_dim] * (kept - 1)]
+        self.values = None
+        if values is not None:
+            self.values = make_values(
+                values,
+                self.in_channels,
+                value_channels,
+                hidden_channels,
+                widths,
+                self.state_channels,
+                gate=value_gate,
+                reach=value_reach,
+                directions=directions,
+                levels=self.levels,
+            )
+            widths = [self.values.control_edge_dim(k) for k in range(kept)]
+        if directions and values != "sum":
+            raise ValueError("directions are for values that are added up, values='sum'; leave it out.")
+        if self.scale_weight and not directions:
+            raise ValueError("scale_law is for lattices, values='sum' with directions=True; leave it out.")
+        self.scale_law = ScaleLaw() if self.scale_weight else None
+        edge_width = None
+        if conv is not None:
+            self.node_encoder = make_encoder(self.in_channels, hidden_channels)
+            self.cells = nn.ModuleList(LevelCell(hidden_channels, conv, width, initial_state) for width in widths)
+            self.down = nn.ModuleList(nn.Linear(hidden_channels, hidden_channels, bias=False) for _ in widths[1:])
+            self.time = nn.Linear(2, hidden_channels, bias=False) if time_informed else None
+            if values != "select":  # the edges of their control change at every update
+                edge_width = self._cell(0).edge_encoder.out_channels
+        if self.values is None:
+            self.readout = make_readout(readout, hidden_channels, out_channels, edge_width)
+        else:
+            self.readout = make_value_readout(self.values, readout, self.state_channels, out_channels, edge_width)
         self.remember(
             in_channels=self.in_channels,
             hidden_channels=hidden_channels,
@@ -143,11 +211,18 @@ class GHR(Recurrence[Encoded]):
             steps=self.steps,
             t_high=self.t_high,
             t_low=self.t_low,
-            readout=readout_name(self.readout, edge_width) or self.readout,
+            readout=readout if isinstance(readout, str) else readout_name(self.readout, edge_width) or self.readout,
             time_informed=time_informed,
             initial_state=initial_state,
             checkpoint=checkpoint,
             coarsen=None if self._transform is None else self._transform.config or self._transform,
+            values=values,
+            value_channels=value_channels,
+            value_gate=value_gate,
+            value_reach=value_reach,
+            directions=directions,
+            scale_law=self.scale_weight,
+            value_sharpness=self.sharpness,
         )
 
     @property
@@ -163,27 +238,65 @@ class GHR(Recurrence[Encoded]):
     @classmethod
     def suggested_names(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
         """Return which options a benchmark may suggest for a model with these options."""
-        names = ("hidden_channels", "conv", "steps", "t_low", "readout", "time_informed", "checkpoint")
+        names: tuple[str, ...] = ("hidden_channels", "conv", "steps", "t_low", "readout", "time_informed", "checkpoint")
+        values = options.get("values")
+        if isinstance(values, str):  # what suits states, such as a readout with a constant, does not suit values
+            names = ("steps", "t_low", "checkpoint") if values == "select" else ("checkpoint",)
         levels = options.get("levels")
         if isinstance(levels, Integral) and levels == 1:
             return names
         chosen = "partition" in options or options.get("coarsen") is not None
-        return (*names, "t_high", "pool", *(() if chosen else COARSENING))
+        inner = ("t_high", "pool") if options.get("values") is None else ()
+        return (*names, *inner, *(() if chosen else COARSENING))
 
     @classmethod
     def _arguments(cls, widths: Widths, options: Mapping[str, Any], example: Any) -> dict[str, Any]:
-        chosen, others = choose_coarsen(options, widths, default_levels=2)
+        given = dict(options)
+        if options.get("values") == "sum" and options.get("partition") == "grid" and options.get("block", 2) == 2:
+            given.setdefault("directions", True)
+            if "levels" not in options:
+                given.setdefault("until", SMALLEST)
+        chosen, others = choose_coarsen(given, widths, default_levels=2)
         arguments = super()._arguments(widths, others, example)
+        if options.get("values") is not None and "readout" not in options and widths.classes:
+            arguments["readout"] = f"{widths.level}-mlp"  # a class has no size that could be read off values
         if chosen is not None:
             arguments["coarsen"] = chosen
             if "edge_dim" not in options or options["edge_dim"] is not None:
                 arguments.setdefault("coarse_edge_dim", coarse_width(chosen, example))
         return arguments
 
+    @property
+    def loops(self) -> tuple[str, ...]:
+        """Names of the numbers that the model can be given at inference; sums without control have no inner loops."""
+        return ("steps",) if isinstance(self.values, SumValues) and self.state_channels == 0 else super().loops
+
+    def anneal(self, progress: float) -> None:
+        """Make the choice of values sharper from the middle of the training on."""
+        if isinstance(self.values, SelectValues):
+            self.values.sharpen(self.sharpness ** min(max((progress - SOFT) / (SHARP - SOFT), 0.0), 1.0))
+
+    def augment(self, data: Data) -> Data:
+        """Shift lattices against their blocks at random, where the model tells places apart."""
+        return shift_lattices(data) if self.scale_law is not None or self.config["directions"] else data
+
+    def penalty(self, data: Data) -> Tensor | None:
+        """Return how far the law of scale is from holding, where training asks for it."""
+        if self.scale_law is None:
+            return None
+        return self.scale_weight * self.scale_law(self, self.prepare, data)  # type: ignore[no-any-return]
+
     def initial_state(self, data: Data | Encoded) -> State:
         """Return the state before the first step."""
         encoded = self.encode(data)
-        return State(tuple(self._cell(k).initial(encoded.x, level.num_nodes) for k, level in enumerate(encoded.levels)))
+        sizes, like = [level.num_nodes for level in encoded.levels], next(self.parameters())
+        if encoded.x is None:
+            states = tuple(like.new_zeros(size, 0) for size in sizes)
+        else:
+            states = tuple(self._cell(k).initial(encoded.x, size) for k, size in enumerate(sizes))
+        if self.values is None:
+            return State(states)
+        return State(states, tuple(like.new_zeros(size, self.values.channels) for size in sizes))
 
     def encode(self, data: Data | Encoded) -> Encoded:
         """Encode node and edge features, once per forward pass; what is encoded already is returned as it is."""
@@ -191,26 +304,57 @@ class GHR(Recurrence[Encoded]):
             return self._check_encoded(data)
         given = check_input(data, self.in_channels, self)
         levels = self._levels(data)
-        edge_attr = [self._cell(k).edge_encoder(level, f"Level {k}") for k, level in enumerate(levels)]
-        edges = tuple(prepare_edges(self._cell(k).conv, level, edge_attr[k]) for k, level in enumerate(levels))
+        num_graphs, config = num_graphs_of(data), self.config
+        parts = () if self.values is None else self.values.prepare(levels, given, num_graphs)
+        if self.state_channels == 0:
+            return Encoded(levels, None, (), (), None, num_graphs, config, given, parts)
+        if isinstance(self.values, SelectValues):  # the edges of their control are encoded at every update
+            edge_attr: list[Tensor | None] = [None for _ in levels]
+            edges = tuple(Edges(level.edge_index, None) for level in levels)
+        else:
+            edge_attr = [self._cell(k).edge_encoder(level, f"Level {k}") for k, level in enumerate(levels)]
+            edges = tuple(prepare_edges(self._cell(k).conv, level, edge_attr[k]) for k, level in enumerate(levels))
         x = self.node_encoder(given)
         sort = kernels_for(x)
         members = tuple(
             sort_members(level.assignment, level.num_nodes) if sort and level.assignment is not None else None
             for level in levels
         )
-        return Encoded(levels, x, edges, members, edge_attr[0], num_graphs_of(data), self.config)
+        return Encoded(levels, x, edges, members, edge_attr[0], num_graphs, config, given, parts)
 
     def _cell(self, k: int) -> Any:
         return self.cells[min(k, len(self.cells) - 1)]
 
     def _advance(self, encoded: Encoded, state: State, updates: tuple[int, ...]) -> State:
-        levels = [self._update_of(k, encoded) for k in range(len(state.levels))]
-        states = [LevelState(value, edges) for value, edges in zip(state.levels, encoded.edges, strict=True)]
-        return State(tuple(after.state for after in run_global_step(levels, states, updates)))
+        cells = [self._update_of(k, encoded) for k in range(len(state.levels))] if self.state_channels else []
+        states = [LevelState(value, edges) for value, edges in zip(state.levels, encoded.edges, strict=bool(cells))]
+        if self.values is None:
+            return State(tuple(after.state for after in run_global_step(cells, states, updates)))
+        return self._advance_values(encoded, state, updates, cells, states)
+
+    def _advance_values(
+        self,
+        encoded: Encoded,
+        state: State,
+        updates: tuple[int, ...],
+        cells: list[LevelCellUpdate],
+        states: list[LevelState],
+    ) -> State:
+        """One global step of a model with values; Algorithm 2 too."""
+        values: Any = self.values
+        parts = values.begin(encoded.parts, encoded.levels, state.values[0], encoded.given)
+        levels, before = [], []
+        for k, value in enumerate(state.values):
+            cell, control = (cells[k], states[k]) if cells else (None, None)
+            levels.append(values.update_of(k, parts, cell))
+            normalised = None if cell is None or control is None else cell.cell.norm(control.state)
+            before.append(ValueState(Holder(value, normalised), control))
+        after = run_global_step(levels, before, updates)
+        control_states = tuple(level.control.state for level in after) if cells else state.levels
+        return State(control_states, tuple(level.held.value for level in after))
 
     def _update_of(self, k: int, encoded: Encoded) -> LevelCellUpdate:
-        """Return how level `k` of a batch is updated."""
+        """Return how the state of level `k` of a batch is updated."""
         top = len(encoded.levels) - 1
         above = None
         if k < top:

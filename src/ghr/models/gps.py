@@ -118,13 +118,17 @@ class GPS(GraphModel):
         return [self.read(data, state, edge_attr)]
 
     def _check_batch(self, batch: Tensor, num_graphs: int, x: Tensor) -> None:
-        """Say it before the attention over all pairs of nodes of the largest graph mixes graphs or runs out of memory."""
+        """Say it before the attention over all pairs of nodes mixes graphs or runs out of memory."""
         if self.training and batch.numel() == 1:
-            raise ValueError("GPS has batch norms, which cannot be trained on a single node; give it more in one batch.")
+            raise ValueError(
+                "GPS has batch norms, which cannot be trained on a single node; give it more in one batch."
+            )
         if not at_hand(batch):
             return
         if bool((batch.diff() < 0).any()):
-            raise ValueError("GPS needs the nodes of a graph side by side, but batch is not sorted; sort the nodes by it.")
+            raise ValueError(
+                "GPS needs the nodes of a graph side by side, but batch is not sorted; sort the nodes by it."
+            )
         largest = int(torch.bincount(batch, minlength=1).max())
         pairs = num_graphs * cast(GPSConv, self.layers[0]).heads * largest**2
         copies = 2 * len(self.layers) if torch.is_grad_enabled() else 2  # weights and scores, kept for the gradient

@@ -14,7 +14,7 @@ from ghr.checks import check_whole, show
 from ghr.datasets.task import Task
 from ghr.hierarchy.data import Level, at_hand, check_graph, levels_of
 from ghr.hierarchy.reduce import MOST_CODES
-from ghr.hierarchy.tensors import check_tensor
+from ghr.hierarchy.tensors import check_tensor, check_values
 from ghr.nn.encoder import MOST_WIDTH, Width, check_features, check_map, check_width
 
 logger = logging.getLogger(__name__)
@@ -23,9 +23,7 @@ logger = logging.getLogger(__name__)
 MOST_LAYERS = 10_000  # of a stack, which has a module for each
 
 
-def check_channels(
-    in_channels: Width, hidden_channels: int, out_channels: int
-) -> tuple[int | list[int], int, int]:
+def check_channels(in_channels: Width, hidden_channels: int, out_channels: int) -> tuple[int | list[int], int, int]:
     """Return the three widths of a model, or raise a ValueError if one is wrong or its maps would not fit in memory."""
     given = check_width("in_channels", in_channels)
     hidden = check_whole("hidden_channels", hidden_channels, most=MOST_WIDTH)
@@ -74,12 +72,14 @@ class Widths:
         edge_dim: The same of the edge features; ``None`` without any.
         out_channels: Width of a prediction.
         level: What has one prediction each.
+        classes: Whether predictions are scores of classes.
     """
 
     in_channels: Width
     edge_dim: Width | None
     out_channels: int
     level: str
+    classes: bool = False
 
     @classmethod
     def of(cls, example: Any, task: Task) -> "Widths":
@@ -112,6 +112,7 @@ class Widths:
             edge_dim=None if edge_attr is None else _width("edge_attr", edge_attr, graphs, edge_codes),
             out_channels=task.out_channels,
             level=task.level,
+            classes=not task.is_regression,
         )
 
 
@@ -131,13 +132,17 @@ def _width(name: str, value: Tensor, graphs: Sequence[Data], known: Sequence[int
 
 def _count_codes(name: str, first: Tensor, graphs: Sequence[Data]) -> list[int]:
     """Return how many codes every column has, over all graphs; a column of truth values has two."""
+    if first.size(1) == 0:
+        raise ValueError(f"{name} of the first graph has no columns; leave it out, or give it at least one.")
     least, most = 0, torch.full((first.size(1),), 1 if first.dtype == torch.bool else 0)
     for index in range(len(graphs)):
         graph: Any = graphs[index]
-        if not isinstance(graph, Data) or name not in graph:
-            what = f"no {name}" if isinstance(graph, Data) else f"not a graph but {show(graph)}"
-            raise ValueError(f"Graph {index} has {what}, but the first graph has codes in {name}; all need the same.")
+        if not isinstance(graph, Data):
+            raise ValueError(f"A data set holds graphs of PyTorch Geometric; number {index} is {show(graph)}.")
+        if name not in graph:
+            raise ValueError(f"Graph {index} has no {name}, but the first graph has codes there; all need the same.")
         given = check_tensor(f"{name} of graph {index}", graph[name])
+        check_values(f"{name} of graph {index}", given)
         codes = given.unsqueeze(1) if given.dim() == 1 else given
         if codes.shape[1:] != first.shape[1:] or codes.is_floating_point():
             raise ValueError(

@@ -171,7 +171,7 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
                 )
         self.in_channels = in_channels
         self.length = None if edge_dim is None else EdgeLength(edge_dim)
-        self.cap_jitter = check_number("cap_jitter", cap_jitter, least=1, also=", which does nothing")
+        self.cap_jitter = check_number("cap_jitter", cap_jitter, least=1, most=1e6, also=", which does nothing")
         self.sparsity = check_number("sparsity", sparsity, least=0)
         if self.levels == 1 and coarsen is not None:
             raise ValueError("coarsen is for models with coarse levels, but levels is 1; leave it out.")
@@ -244,7 +244,7 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
             arguments["readout"] = "proportional"
         return arguments if chosen is None else {**arguments, "coarsen": chosen}
 
-    def penalty(self) -> Tensor:
+    def penalty(self, data: Data) -> Tensor:
         r"""Return :math:`\lambda (\lVert W_1 \rVert_1 + \lVert W_2 \rVert_1)`, which training adds to the loss."""
         return self.sparsity * self.cell.l1_norm()
 

@@ -78,6 +78,17 @@ class Recurrence(GraphModel, Generic[EncodedT]):
         """Names of the numbers that the model can be given at inference; a flat one has no ``t_high``."""
         return ("steps", "t_low") if self.levels == 1 else ("steps", "t_high", "t_low")
 
+    def check_loops(self, given: Mapping[str, Any]) -> None:
+        """Raise a ValueError if the model has no loop of such a name, or a number is not one that it can run."""
+        super().check_loops(given)
+        if given.get("steps") is not None:
+            check_steps(given["steps"])
+        t_high = given.get("t_high")
+        levels = self.levels
+        if self.share_coarse and isinstance(t_high, (tuple, list)):  # then the graphs decide how many there are
+            levels = 1 + len(t_high)
+        self._updates(levels, t_high, given.get("t_low"))
+
     def prepare(self, graph: Data) -> Data:
         """Return a graph with its coarse levels; one that has some already is left as it is."""
         return graph if isinstance(graph, HierarchicalData) and graph.num_levels > 1 else super().prepare(graph)
@@ -170,7 +181,10 @@ class Recurrence(GraphModel, Generic[EncodedT]):
         if len(state.levels) != len(encoded.levels):
             raise ValueError(f"The state has {len(state.levels)} levels, the data {len(encoded.levels)}.")
         for k, (given, level) in enumerate(zip(state.levels, encoded.levels, strict=True)):
-            value, wanted = check_tensor(f"The state of level {k}", given), (level.num_nodes, self.config["hidden_channels"])
+            value, wanted = (
+                check_tensor(f"The state of level {k}", given),
+                (level.num_nodes, getattr(self, "state_channels", self.config["hidden_channels"])),
+            )
             if value.shape != wanted:
                 raise ValueError(
                     f"The state of level {k} has the shape {tuple(value.shape)}, but this graph needs {wanted}; start "
@@ -178,7 +192,9 @@ class Recurrence(GraphModel, Generic[EncodedT]):
                 )
             check_dtype(f"The state of level {k}", value, dtype_of(self))
             if value.device != level.batch.device:
-                raise ValueError(f"The state of level {k} is on {value.device}, but the graph is on {level.batch.device}.")
+                raise ValueError(
+                    f"The state of level {k} is on {value.device}, but the graph is on {level.batch.device}."
+                )
 
     def _levels(self, data: Data) -> tuple[Level, ...]:
         levels = levels_of(data)
@@ -217,7 +233,11 @@ class Recurrence(GraphModel, Generic[EncodedT]):
 
     def _read(self, encoded: EncodedT, state: State) -> Tensor:
         finest = encoded.levels[0]
-        given = ReadoutInput(state.low, finest.batch, encoded.num_graphs, finest.edge_index, encoded.edge_attr)
+        low, values = state.low, state.values[0] if state.values else None
+        if values is not None:
+            low = torch.cat([low, values], dim=1)
+        x = getattr(encoded, "given", None)
+        given = ReadoutInput(low, finest.batch, encoded.num_graphs, finest.edge_index, encoded.edge_attr, values, x)
         return self.readout(given)  # type: ignore[no-any-return]
 
 

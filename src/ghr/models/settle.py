@@ -20,8 +20,10 @@ class Settled:
 
     A batch stops after the first step :math:`r` with
     :math:`\max |\hat y^{(r)} - \hat y^{(r-1)}| \leq \text{tolerance} \cdot \max |\hat y^{(r)}|`, that is when the last
-    of its graphs has settled. :class:`~ghr.MinPlusGHR` settles; :class:`~ghr.GHR` need not, and may get worse with
-    every step beyond those of its training, of which a warning is logged.
+    of its graphs has settled. It also stops where what still changes does so by the same amount at every step: values
+    of nodes that no source reaches grow for ever. :class:`~ghr.MinPlusGHR` settles, and so does ``values="select"``;
+    :class:`~ghr.GHR` of the paper need not, and may get worse with every step beyond those of its training, of which a
+    warning is logged.
 
     Args:
         tolerance: Largest change that counts as none, relative to the largest prediction.
@@ -43,6 +45,11 @@ class Settled:
             return True
         return bool((after - before).abs().max() <= self.tolerance * after.abs().max())
 
+    def drifts(self, first: Tensor, second: Tensor, third: Tensor) -> bool:
+        """Whether two steps in a row changed all predictions by the same, within the tolerance."""
+        change = (third - second) - (second - first)
+        return bool(change.abs().max() <= self.tolerance * third.abs().max())
+
     def most(self, batch: Tensor, updates: int) -> int:
         """Return the most steps for a batch of graphs.
 
@@ -60,6 +67,10 @@ class Settled:
         for prediction in predictions:
             taken.append(prediction)
             if len(taken) > 1 and self.reached(taken[-2], taken[-1]):
+                return taken
+            if len(taken) > 2 and self.drifts(*taken[-3:]):
+                changing = (taken[-1] - taken[-2]).abs() > self.tolerance * taken[-1].abs().max()
+                logger.info("%d predictions grow by the same at every step; the others have settled.", changing.sum())
                 return taken
         if len(taken) > 1 and self.limit is None:
             change = ((taken[-1] - taken[-2]).abs().max() / taken[-1].abs().max()).item()

@@ -15,10 +15,12 @@ class State(NamedTuple):
     """Node states of every level, from fine to coarse; passed into a step and returned from it.
 
     Attributes:
-        levels: One tensor :math:`(N_k, d)` per level.
+        levels: One tensor :math:`(N_k, d)` per level; of a model that has values and no control, without columns.
+        values: One tensor :math:`(N_k, m)` per level, of a model that has values.
     """
 
     levels: tuple[Tensor, ...]
+    values: tuple[Tensor, ...] = ()
 
     @property
     def low(self) -> Tensor:
@@ -42,15 +44,19 @@ class Encoded(NamedTuple):
         edge_attr: Encoded edge features of the finest level, for readouts.
         num_graphs: Number of graphs in the batch.
         config: That of the model.
+        given: The input as it was given, for values and their readouts.
+        parts: How values move on every level, of a model that has them.
     """
 
     levels: tuple[Level, ...]
-    x: Tensor
+    x: Tensor | None
     edges: tuple[Edges, ...]
     members: tuple[Members | None, ...]
     edge_attr: Tensor | None
     num_graphs: int
     config: Mapping[str, Any]
+    given: Tensor
+    parts: tuple[Any, ...] = ()
 
 
 class LearnedState(nn.Module):

@@ -6,9 +6,11 @@ from typing import TypeAlias
 import torch
 from torch import Tensor, nn
 
-from ghr.checks import check_whole
+from ghr.checks import check_whole, show
+from ghr.memory import check_memory
 
 Width: TypeAlias = int | Sequence[int]  # real features: how many; integer codes: how many codes each column has
+MOST_WIDTH = 2**31 - 1
 
 
 class CodeEncoder(nn.Module):
@@ -47,11 +49,24 @@ class CodeEncoder(nn.Module):
 
 def check_width(name: str, width: Width) -> int | list[int]:
     """Return a width, as a list of sizes where it stands for codes; or raise a ValueError."""
-    if not isinstance(width, Sequence) or isinstance(width, str):
-        return check_whole(name, width, also=", or the sizes of columns of codes")
+    if not isinstance(width, Sequence) or isinstance(width, (str, bytes)):
+        return check_whole(name, width, most=MOST_WIDTH, also=", or the sizes of columns of codes")
     if not width:
-        raise ValueError(f"{name} must name the size of at least one column of codes; got {width!r}.")
-    return [check_whole(f"The number of codes of a column of {name}", size) for size in width]
+        raise ValueError(f"{name} must name the size of at least one column of codes; got {show(width)}.")
+    return [check_whole(f"The number of codes of a column of {name}", size, most=MOST_WIDTH) for size in width]
+
+
+def check_map(name: str, width: Width, channels: int) -> None:
+    """Raise a ValueError if the weights that map features of this width to `channels` need more memory than there is.
+
+    Args:
+        name: What the width is called.
+        width: As in :func:`make_encoder`.
+        channels: What they are mapped to.
+    """
+    rows = width if isinstance(width, int) else sum(width)
+    needed = rows * channels * torch.get_default_dtype().itemsize
+    check_memory(f"A map of {name}={show(width)} to {channels:,} channels", needed, "take fewer channels")
 
 
 def count_columns(width: Width) -> int:

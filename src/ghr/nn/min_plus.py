@@ -1,6 +1,7 @@
 """One update of min-plus message passing, and lengths of edges learned from their features."""
 
 import math
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -91,7 +92,9 @@ class EdgeLength(nn.Module):
         - **output:** :math:`(E, 1)`
     """
 
-    def __init__(self, in_channels: int, channels: int = 16) -> None:
+    default_channels: ClassVar[int] = 16
+
+    def __init__(self, in_channels: int, channels: int = default_channels) -> None:
         super().__init__()
         self.directions = nn.Parameter(torch.empty(channels, in_channels))
         self.weight = nn.Parameter(torch.empty(channels))

@@ -78,10 +78,10 @@ def _loop(
     spare = [state.new_empty(n, d) for _ in range(0 if keep else min(updates - 1, 2))]
     biases = _at_the_ends(bias, edge_bias)
     x = state
-    for turn in range(updates):
-        at, first = turn % kept, turn == 0
+    for update in range(updates):
+        at, first = update % kept, update == 0
         fresh = first and edges.size(0) == 1
-        out = state.new_empty(n, d) if turn == updates - 1 else between[turn] if keep else spare[turn % 2]
+        out = state.new_empty(n, d) if update == updates - 1 else between[update] if keep else spare[update % 2]
         kernels.normalise(*_arrays(x, norm), eps, *_arrays(injection, z))
         torch.mm(z, maps.t(), out=products)
         if not fresh:
@@ -133,12 +133,12 @@ def _loop_backward(
     grad_edges = edges.new_empty(0)
     grad_maps, grad_edge_map = torch.zeros_like(maps), torch.zeros_like(edge_map)
     grad_norm, sums = state.new_zeros(chunks, d), state.new_zeros(chunks, 5, d)
-    for turn in reversed(range(updates)):
-        x = state if turn == 0 else between[turn - 1]
+    for update in reversed(range(updates)):
+        x = state if update == 0 else between[update - 1]
         if needs_initial and grad_edge.size(0) > 0:
             grad_initial += grad_edge.sum(0, keepdim=True) if initial.size(0) == 1 else grad_edge
         kernels.backward_targets(
-            *_arrays(grad, totals[turn], passing[turn], bias[:d].view(1, d), raw[turn], start, source, order),
+            *_arrays(grad, totals[update], passing[update], bias[:d].view(1, d), raw[update], start, source, order),
             as_array(out_norm), out_eps, as_array(edge_norm), edge_eps,
             *_arrays(grad_edge, spare, pull, grad_raw, grad_products, sums), chunks,
         )  # fmt: skip
@@ -147,16 +147,16 @@ def _loop_backward(
         torch.mm(grad_products, maps, out=grad_z)
         grad_maps.addmm_(grad_products.t(), z)
         kernels.backward_norm(*_arrays(x, norm), eps, *_arrays(grad_z, grad, grad_injection, grad_norm), chunks)
-        if turn == 0 and edges.size(0) == 1:
+        if update == 0 and edges.size(0) == 1:
             at_edges = grad_products[:, 2 * d : 3 * d].sum(0, keepdim=True)  # every edge arrives somewhere
             grad_edge_map.addmm_(at_edges.t(), edges)
             if needs_edges:
                 grad_edges = torch.mm(at_edges, edge_map)
             break
-        if turn > 0:
-            kernels.edge_states(*_arrays(raw[turn - 1], edge_norm), edge_eps, *_arrays(initial, spare))
-        grad_edge_map.addmm_(grad_raw.t(), edges if turn == 0 else spare)
-        if turn > 0:
+        if update > 0:
+            kernels.edge_states(*_arrays(raw[update - 1], edge_norm), edge_eps, *_arrays(initial, spare))
+        grad_edge_map.addmm_(grad_raw.t(), edges if update == 0 else spare)
+        if update > 0:
             grad_edge = torch.mm(grad_raw, edge_map, out=spare)
             grad_raw, spare = spare, grad_raw  # the kernel may overwrite the one gradient with the other
         elif needs_edges:

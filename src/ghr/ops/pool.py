@@ -5,6 +5,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor, nn
 
+from ghr.checks import show
 from ghr.ops.aggregate import aggregate_sum
 from ghr.ops.chunks import chunk_count
 from ghr.ops.kernels import segments
@@ -15,8 +16,8 @@ Pool = Literal["max", "sum", "mean"]
 
 def check_pool(reduce: str) -> None:
     """Raise a ValueError for a pool that does not exist."""
-    if reduce not in get_args(Pool):
-        raise ValueError(f"Unknown pool {reduce!r}; known pools are {', '.join(get_args(Pool))}.")
+    if not isinstance(reduce, str) or reduce not in get_args(Pool):
+        raise ValueError(f"Unknown pool {show(reduce)}; known pools are {', '.join(get_args(Pool))}.")
 
 
 def pool(x: Tensor, assignment: Tensor, num_clusters: int, reduce: Pool) -> Tensor:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch_geometric.data import Data
 
 from ghr.datasets.generators.distances import hops_from
-from ghr.datasets.lrim import lattice_edges
+from ghr.hierarchy.lattice import lattice_edges
 
 
 def is_lattice(graph: Data) -> bool:

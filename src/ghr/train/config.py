@@ -50,24 +50,30 @@ class TrainConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_whole("epochs", self.epochs)
-        check_whole("batch_size", self.batch_size)
-        check_whole("plateau_patience", self.plateau_patience, 0)
-        check_whole("seed", self.seed, 0, 2**63 - 1)
+        self._set("epochs", check_whole("epochs", self.epochs))
+        self._set("batch_size", check_whole("batch_size", self.batch_size))
+        self._set("plateau_patience", check_whole("plateau_patience", self.plateau_patience, 0))
+        self._set("seed", check_whole("seed", self.seed, 0, 2**63 - 1))
         if self.patience is not None:
-            check_whole("patience", self.patience, also=", or None, which never stops early")
+            never = ", or None, which never stops early"
+            self._set("patience", check_whole("patience", self.patience, also=never))
         check_choice("optimizer", self.optimizer, get_args(OptimizerName))
         check_choice("schedule", self.schedule, get_args(ScheduleName))
-        check_number("lr", self.lr, above=0)
+        self._set("lr", check_number("lr", self.lr, above=0))
         if self.clip is not None:
-            check_number("clip", self.clip, above=0, also=", or None, which does not clip")
-        check_number("weight_decay", self.weight_decay, least=0)
-        check_number("min_lr", self.min_lr, least=0)
+            self._set("clip", check_number("clip", self.clip, above=0, also=", or None, which does not clip"))
+        self._set("weight_decay", check_number("weight_decay", self.weight_decay, least=0))
+        self._set("min_lr", check_number("min_lr", self.min_lr, least=0))
         if self.schedule != "constant" and self.min_lr > self.lr:
             raise ValueError(f"min_lr must not exceed lr; got min_lr={self.min_lr!r} and lr={self.lr!r}.")
-        check_number("plateau_factor", self.plateau_factor, above=0)
+        self._set("plateau_factor", check_number("plateau_factor", self.plateau_factor, above=0))
         if self.plateau_factor >= 1:
             raise ValueError(f"plateau_factor must lie in (0, 1); got {self.plateau_factor!r}.")
-        check_number("gamma", self.gamma, above=0, most=1, also=", which weighs all steps alike")
+        alike = ", which weighs all steps alike"
+        self._set("gamma", check_number("gamma", self.gamma, above=0, most=1, also=alike))
         check_flag("log10", self.log10)
         check_flag("jitter", self.jitter)
+
+    def _set(self, name: str, value: float) -> None:
+        """Keep a number as Python has it, which JSON can hold; it may have come as one of numpy."""
+        object.__setattr__(self, name, value)

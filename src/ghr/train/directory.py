@@ -183,7 +183,7 @@ class RunDirectory:
         old, new = _flat(stored), _flat(asked)
         different = [
             name
-            for name in sorted(old.keys() | new.keys())
+            for name in sorted(old.keys() | new.keys(), key=_rank)
             if name not in old or name not in new or old[name] != new[name]
         ]
         if different and all(name in LONGER and _is_more(new.get(name), old.get(name)) for name in different):
@@ -269,6 +269,11 @@ def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
 
 def _show(flat: dict[str, Any], name: str) -> str:
     return repr(flat[name]) if name in flat else "absent"
+
+
+def _rank(name: str) -> tuple[bool, str]:
+    """Return the place of a name in a sentence: what a user asked for stands before what follows from it."""
+    return name.startswith(("architecture.", "data.")), name
 
 
 def _is_more(new: Any, old: Any) -> bool:

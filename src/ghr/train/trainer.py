@@ -11,6 +11,7 @@ from typing import Any
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 from torch.optim import Adam, AdamW, Optimizer
+from torch_geometric.data import Data
 from tqdm import tqdm
 
 from ghr.datasets.splits import Examples
@@ -85,7 +86,9 @@ class Trainer:
         self.batches = math.ceil(len(train_set) / config.batch_size)
         criterion = task.criterion().to(device=fabric.device, dtype=dtype_of(model))
         self.objective = GlobalLoss(DiscountedLoss(criterion, gamma=config.gamma, log10=config.log10), fabric)
-        self.penalty: Callable[[], Tensor] | None = getattr(model, "penalty", None)
+        self.penalty: Callable[[Data], Tensor | None] | None = getattr(model, "penalty", None)
+        self.augment: Callable[[Data], Data] | None = getattr(model, "augment", None)
+        self.anneal: Callable[[float], None] | None = getattr(model, "anneal", None)
         optimizer_class: Any = _OPTIMIZERS[config.optimizer]
         self.optimizer: Optimizer = optimizer_class(model.parameters(), lr=config.lr, weight_decay=config.weight_decay)
         self.schedule = Schedule(self.optimizer, config)
@@ -171,6 +174,8 @@ class Trainer:
             all_steps = [*jittered_steps(steps, len(batches), seed=config.seed, epoch=epoch)]
         losses = []
         for number, (batch, batch_steps) in enumerate(zip(batches, all_steps, strict=True), start=1):
+            if self.anneal is not None:
+                self.anneal((epoch - 1 + (number - 1) / len(batches)) / config.epochs)
             loss = self._train_batch(batch, batch_steps, place=f"epoch {epoch}, batch {number}")
             if loss is not None:
                 losses.append(loss)
@@ -184,6 +189,8 @@ class Trainer:
         """Take one step of the optimiser; return the loss, or ``None`` where nothing of the batch counts."""
         indices, counts = local_share(batch, rank=self.fabric.global_rank, world=self.fabric.world_size)
         data = collate(self.train_set, indices).to(self.fabric.device)
+        if self.augment is not None:
+            data = self.augment(data)
         chosen = Selection.of(self.task, data)
         share = self.objective.weigh(chosen.target) if counts else 0.0
         whole = self.objective.add_up(share)
@@ -195,8 +202,9 @@ class Trainer:
             self.task.check_prediction(output, data)
         predictions = [chosen.apply(output) for output in outputs]
         surrogate, loss = self.objective(predictions, chosen.target, share=share, whole=whole)
-        if self.penalty is not None:  # every process adds the same one, and the mean of their gradients has it once
-            surrogate = surrogate + self.penalty()
+        penalty = None if self.penalty is None else self.penalty(data)
+        if penalty is not None:  # every process adds its own, and the gradients are those of the mean
+            surrogate = surrogate + penalty
         if not (math.isfinite(loss) or (self.config.log10 and loss == -math.inf)):
             raise self._not_finite(f"The loss became {loss} in {place}")
         self.stepper.zero_grad()

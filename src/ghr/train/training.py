@@ -13,7 +13,7 @@ from torch import nn
 from torch_geometric.data import Data
 
 from ghr.datasets.fingerprint import fingerprint
-from ghr.datasets.splits import Examples
+from ghr.datasets.splits import Examples, view_examples
 from ghr.datasets.task import Task
 from ghr.models.base import GraphModel
 from ghr.models.pretrained import ARCHITECTURE, describe_model
@@ -51,9 +51,11 @@ def train(
     Args:
         model: Has ``rollout(data, steps=None)``, which returns the predictions after every step. A model with an
             integer attribute ``steps`` is recurrent; only for these does ``config.jitter`` apply. Where it has a
-            method ``penalty()``, the scalar this returns is added to what is minimised (not to the loss reported).
-        train_set: Graphs with targets, prepared as the model needs them.
-        val_set: Graphs that choose the best weights.
+            method ``penalty(data)``, the scalar this returns is added to what is minimised (not to the loss reported);
+            ``augment(data)`` may change a training batch, and ``anneal(progress)`` is told how far the training is.
+        train_set: Graphs with targets, prepared as the model needs them. Of a graph with a ``train_mask`` only these
+            rows count.
+        val_set: Graphs that choose the best weights, of a graph with a ``val_mask`` by these rows.
         config: How to train.
         run_dir: Where the run is written (:mod:`ghr.train.directory`).
         task: What is asked of the graphs; by default the ``task`` of the training set, where it is a dataset.
@@ -76,6 +78,7 @@ def train(
     """
     asked = find_task(task, train_set, val_set)
     _check_trainable(model, train_set, val_set)
+    train_set, val_set = view_examples(train_set, asked, "train"), view_examples(val_set, asked, "val")
     described = _describe(model, train_set, val_set, asked, config, extra or {})
     fabric = default_fabric() if fabric is None else fabric
     run = RunDirectory(run_dir)

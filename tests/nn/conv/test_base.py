@@ -159,3 +159,12 @@ def test_edges_out_of_range_are_refused(name):
 def test_a_layer_that_does_not_fit_the_model_is_refused(conv, edge_dim):
     with pytest.raises(ValueError, match=rf"needs a layer built with \(6, edge_dim={edge_dim}\).*; got GINE"):
         make_conv(conv, 6, edge_dim)
+
+
+@pytest.mark.parametrize("conv", [5, [1], torch.ones(2), lambda channels: channels, str])
+@pytest.mark.parametrize("edge_dim", [None, 1])
+def test_what_makes_no_layer_is_no_conv(conv, edge_dim):
+    with pytest.raises(
+        ValueError, match=r"conv must (be a name, a module or a callable|return a module for 4 channels)"
+    ):
+        GHR(1, 4, 1, conv=conv, edge_dim=edge_dim)

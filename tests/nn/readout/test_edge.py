@@ -3,6 +3,7 @@ import torch
 
 import reference
 from cases import naive_edges, randomise, relative_error
+from ghr import GHR
 from ghr.nn import EdgeReadout
 from ghr.nn.readout import ReadoutInput
 
@@ -36,3 +37,15 @@ def test_without_the_edge_features_it_wants():
     given = ReadoutInput(torch.ones(2, 1), torch.zeros(2).long(), 1, torch.tensor([[0], [1]]), None)
     with pytest.raises(ValueError, match=r"EdgeReadout\(edge_dim=1\) reads edge features, but the model has none"):
         EdgeReadout(1, 1, edge_dim=1)(given)
+
+
+@pytest.mark.parametrize(("edge_dim", "has"), [(None, "none"), (1, "4, as its message passing encodes them")])
+def test_a_model_has_the_edge_features_that_its_readout_wants(edge_dim, has):
+    with pytest.raises(ValueError, match=rf"EdgeReadout\(edge_dim=3\) reads 3 edge features, but the model has {has}"):
+        GHR(2, 4, 1, conv="gine", edge_dim=edge_dim, readout=EdgeReadout(4, 1, edge_dim=3))
+
+
+@pytest.mark.parametrize("value", [0, 1.5, "3", [3]])
+def test_the_width_of_edge_features_is_a_whole_number(value):
+    with pytest.raises(ValueError, match="edge_dim must be a whole number of at least 1, or None"):
+        EdgeReadout(4, 1, edge_dim=value)

@@ -3,7 +3,8 @@ import torch
 
 import reference
 from cases import randomise, relative_error
-from ghr.nn import NodeReadout
+from ghr import GHR, memory
+from ghr.nn import EdgeReadout, GraphReadout, NodeReadout, ProportionalReadout
 from ghr.nn.readout import READOUTS, Readout, ReadoutInput, make_readout, readout_name
 
 
@@ -69,3 +70,24 @@ def test_a_readout_object_must_be_as_wide_as_the_prediction():
     assert make_readout(readout, 4, 2, None) is readout
     with pytest.raises(ValueError, match="The readout predicts 2 columns, but out_channels is 3"):
         make_readout(readout, 4, 3, None)
+
+
+@pytest.mark.parametrize("kind", [NodeReadout, GraphReadout, EdgeReadout, ProportionalReadout])
+@pytest.mark.parametrize("value", [0, 2.5, "4", None, [4], True, 2**31, torch.tensor(4)])
+def test_widths_are_whole_numbers(kind, value):
+    for name in ("channels", "out_channels"):
+        with pytest.raises(ValueError, match=f"^{name} must be a whole number"):
+            kind(**{"channels": 4, "out_channels": 1, name: value})
+
+
+@pytest.mark.parametrize("kind", [NodeReadout, GraphReadout, EdgeReadout, ProportionalReadout])
+def test_widths_beyond_the_memory_are_refused(kind, monkeypatch):
+    monkeypatch.setattr(memory, "physical_memory", lambda: 2**30)
+    with pytest.raises(ValueError, match="A map of out_channels=1073741824 to 4 channels needs 16 GiB"):
+        kind(4, 2**30)
+
+
+@pytest.mark.parametrize("kind", [NodeReadout, GraphReadout, EdgeReadout, ProportionalReadout])
+def test_a_readout_object_must_read_states_of_the_model_s_width(kind):
+    with pytest.raises(ValueError, match="The readout reads states of 5 channels, but the model has 4 hidden channels"):
+        GHR(2, 4, 1, readout=kind(5, 1))

@@ -6,6 +6,7 @@ from typing import Any
 
 from torch import nn
 
+from ghr.checks import show
 from ghr.nn.conv.adgn import ADGN
 from ghr.nn.conv.base import Conv, CustomConv, Edges
 from ghr.nn.conv.gat import GAT
@@ -30,7 +31,7 @@ def edge_encoder(conv: ConvLike, edge_dim: int, channels: int) -> tuple[nn.Modul
     """Return the edge encoder that goes with a conv, and the width it gives."""
     if isinstance(conv, str):
         return _named(conv).edge_encoder(edge_dim, channels)
-    module = conv if isinstance(conv, nn.Module) else conv(channels)
+    module = conv if isinstance(conv, nn.Module) else _call(conv, channels)
     kind = type(module) if isinstance(module, Conv) else Conv
     return kind.edge_encoder(edge_dim, channels)
 
@@ -51,10 +52,8 @@ def make_conv(conv: ConvLike, channels: int, edge_dim: int | None) -> Conv:
         reset: Any = getattr(module, "reset_parameters", None)
         if reset is not None:
             reset()
-    elif callable(conv):
-        module = conv(channels)
     else:
-        raise ValueError(f"conv must be a name, a module or a callable channels -> module; got {conv!r}.")
+        module = _call(conv, channels)
     if not isinstance(module, Conv):
         return CustomConv(module, channels)
     if (module.channels, module.edge_dim) != (channels, edge_dim):
@@ -67,8 +66,18 @@ def make_conv(conv: ConvLike, channels: int, edge_dim: int | None) -> Conv:
 
 def _named(conv: str) -> type[Conv]:
     if conv not in CONVS:
-        raise ValueError(f"Unknown conv {conv!r}; known are {', '.join(CONVS)}, or pass a module.")
+        raise ValueError(f"Unknown conv {show(conv)}; known are {', '.join(CONVS)}, or pass a module.")
     return CONVS[conv]
+
+
+def _call(conv: Any, channels: int) -> nn.Module:
+    """Return the module that a callable makes."""
+    if not callable(conv):
+        raise ValueError(f"conv must be a name, a module or a callable channels -> module; got {show(conv)}.")
+    module = conv(channels)
+    if not isinstance(module, nn.Module):
+        raise ValueError(f"conv must return a module for {channels} channels; got {show(module)}.")
+    return module
 
 
 __all__ = ["ADGN", "CONVS", "GAT", "GCN", "GINE", "Conv", "ConvLike", "CustomConv", "Edges", "GatedGCN", "GatedGINE"]

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
+from ghr.checks import check_whole
+from ghr.nn.encoder import MOST_WIDTH, check_map
 from ghr.nn.mlp import MLP
 
 
@@ -16,6 +18,8 @@ class ReadoutInput(NamedTuple):
         num_graphs: Number of graphs.
         edge_index: Edges :math:`(2, E)`.
         edge_attr: Encoded edge features :math:`(E, D)`, or ``None``.
+        values: Values beside the state :math:`(N, m)`, of a model that has them.
+        x: The input as it was given :math:`(N, D)`, for readouts of values.
     """
 
     state: Tensor
@@ -23,6 +27,8 @@ class ReadoutInput(NamedTuple):
     num_graphs: int
     edge_index: Tensor
     edge_attr: Tensor | None
+    values: Tensor | None = None
+    x: Tensor | None = None
 
 
 class Readout(nn.Module):
@@ -37,9 +43,13 @@ class Readout(nn.Module):
 
     def __init__(self, in_channels: int, hidden_channels: int, out_channels: int, layers: int) -> None:
         super().__init__()
-        self.layers = layers
-        self.out_channels = out_channels
-        self.mlp = MLP(in_channels, hidden_channels, out_channels, layers)
+        self.channels = check_whole("channels", hidden_channels, most=MOST_WIDTH)
+        self.out_channels = check_whole("out_channels", out_channels, most=MOST_WIDTH)
+        self.layers = check_whole("layers", layers, most=2)
+        in_channels = check_whole("in_channels", in_channels)
+        check_map("channels", in_channels, self.channels if self.layers == 2 else 1)
+        check_map("out_channels", self.out_channels, self.channels)
+        self.mlp = MLP(in_channels, self.channels, self.out_channels, self.layers)
 
     def reset_parameters(self) -> None:
         """Reset all parameters."""

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor
 
+from ghr.checks import check_whole
+from ghr.nn.encoder import MOST_WIDTH, check_map
 from ghr.nn.readout.base import Readout, ReadoutInput
 
 
@@ -25,7 +27,10 @@ class EdgeReadout(Readout):
     """
 
     def __init__(self, channels: int, out_channels: int, *, edge_dim: int | None = None, layers: int = 1) -> None:
-        super().__init__(2 * channels + (edge_dim or 0), channels, out_channels, layers)
+        if edge_dim is not None:
+            edge_dim = check_whole("edge_dim", edge_dim, most=MOST_WIDTH, also=", or None for no edge features")
+            check_map("edge_dim", edge_dim, 1)
+        super().__init__(2 * check_whole("channels", channels) + (edge_dim or 0), channels, out_channels, layers)
         self.edge_dim = edge_dim
 
     def rows(self, given: ReadoutInput) -> Tensor:

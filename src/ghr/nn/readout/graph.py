@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from ghr.checks import check_whole
 from ghr.nn.readout.base import Readout, ReadoutInput
 from ghr.ops import pool
 
@@ -24,7 +25,7 @@ class GraphReadout(Readout):
     """
 
     def __init__(self, channels: int, out_channels: int, *, layers: int = 1) -> None:
-        super().__init__(3 * channels, channels, out_channels, layers)
+        super().__init__(3 * check_whole("channels", channels), channels, out_channels, layers)
 
     def rows(self, given: ReadoutInput) -> Tensor:
         """Return the three reductions side by side."""

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor, nn
 
+from ghr.checks import check_whole
+from ghr.nn.encoder import MOST_WIDTH, check_map
 from ghr.nn.readout.base import Readout, ReadoutInput
 
 
@@ -23,8 +25,10 @@ class ProportionalReadout(Readout):
     def __init__(self, channels: int, out_channels: int) -> None:
         nn.Module.__init__(self)  # the two layers of a Readout have constants
         self.layers = 1
-        self.out_channels = out_channels
-        self.weight = nn.Parameter(torch.empty(out_channels, channels))
+        self.channels = check_whole("channels", channels, most=MOST_WIDTH)
+        self.out_channels = check_whole("out_channels", out_channels, most=MOST_WIDTH)
+        check_map("out_channels", self.out_channels, self.channels)
+        self.weight = nn.Parameter(torch.empty(self.out_channels, self.channels))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

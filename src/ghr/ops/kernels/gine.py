@@ -37,13 +37,13 @@ def forward(
     if alone:
         for part in prange(parts.size - 1):
             begin, end = parts[part], parts[part + 1]
-            for turn in range(updates):
-                x, out = _before(turn, state, between, last), _after(turn, between, last)
+            for update in range(updates):
+                x, out = _before(update, state, between, last), _after(update, between, last)
                 _normalise(begin, end, x, weight, eps, injection, edges, z, r)
                 _forward(begin, end, x, z, r, edges, start, source, scale, up, up_bias, down, down_bias, gated, out)
         return
-    for turn in range(updates):
-        x, out = _before(turn, state, between, last), _after(turn, between, last)
+    for update in range(updates):
+        x, out = _before(update, state, between, last), _after(update, between, last)
         for part in prange(parts.size - 1):
             _normalise(parts[part], parts[part + 1], x, weight, eps, injection, edges, z, r)
         for part in prange(parts.size - 1):
@@ -68,21 +68,21 @@ def backward(
     if alone:
         for part in prange(parts.size - 1):
             begin, end = parts[part], parts[part + 1]
-            for turn in range(updates - 1, -1, -1):
-                x, slot = _before(turn, state, between, state), turn % group
+            for update in range(updates - 1, -1, -1):
+                x, slot = _before(update, state, between, state), update % group
                 _normalise(begin, end, x, weight, eps, injection, edges, z, r)
                 _backward_nodes(begin, end, x, z, r, edges, start, source, scale, up, up_bias, up_back, down_back,
                                 zeros, gated, grad, masks[slot], grad_m[slot], grad_up[part], grad_up_bias[part],
                                 grad_down[part], grad_down_bias[part], grad_scale[part])
                 _backward_edges(begin, end, part, x, weight, eps, z, r, edges, out_start, out_target, out_edge,
                                 scale, masks[slot], grad_m[slot], grad, grad_injection, grad_edges, grad_norm[part],
-                                turn == updates - 1)
+                                update == updates - 1)
                 if r.shape[0] == 0 and slot == 0:
-                    _edge_gradients(begin, end, start, masks, grad_m, min(group, updates - turn), grad_edges,
-                                    turn + group >= updates)
+                    _edge_gradients(begin, end, start, masks, grad_m, min(group, updates - update), grad_edges,
+                                    update + group >= updates)
         return
-    for turn in range(updates - 1, -1, -1):
-        x, slot = _before(turn, state, between, state), turn % group
+    for update in range(updates - 1, -1, -1):
+        x, slot = _before(update, state, between, state), update % group
         for part in prange(parts.size - 1):
             _normalise(parts[part], parts[part + 1], x, weight, eps, injection, edges, z, r)
         for part in prange(parts.size - 1):
@@ -92,23 +92,23 @@ def backward(
         for part in prange(parts.size - 1):
             _backward_edges(parts[part], parts[part + 1], part, x, weight, eps, z, r, edges, out_start, out_target,
                             out_edge, scale, masks[slot], grad_m[slot], grad, grad_injection, grad_edges,
-                            grad_norm[part], turn == updates - 1)
+                            grad_norm[part], update == updates - 1)
         if r.shape[0] == 0 and slot == 0:
             for part in prange(parts.size - 1):
-                _edge_gradients(parts[part], parts[part + 1], start, masks, grad_m, min(group, updates - turn),
-                                grad_edges, turn + group >= updates)
+                _edge_gradients(parts[part], parts[part + 1], start, masks, grad_m, min(group, updates - update),
+                                grad_edges, update + group >= updates)
 
 
 @inlined
-def _before(turn: int, state: Array, between: Array, last: Array) -> Array:
-    if turn == 0:
+def _before(update: int, state: Array, between: Array, last: Array) -> Array:
+    if update == 0:
         return state
-    return between[turn - 1] if between.shape[0] > 0 else last
+    return between[update - 1] if between.shape[0] > 0 else last
 
 
 @inlined
-def _after(turn: int, between: Array, last: Array) -> Array:
-    return between[turn] if turn < between.shape[0] else last
+def _after(update: int, between: Array, last: Array) -> Array:
+    return between[update] if update < between.shape[0] else last
 
 
 @called
@@ -279,5 +279,5 @@ def _edge_gradients(
             if fresh:
                 for j in range(width):
                     grad_edges[e, j] = zero
-            for turn in range(updates):
-                add_where(masks[turn], e, grad_m[turn], i, grad_edges, e, width)
+            for update in range(updates):
+                add_where(masks[update], e, grad_m[update], i, grad_edges, e, width)

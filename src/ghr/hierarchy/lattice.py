@@ -1,0 +1,108 @@
+"""Periodic square lattices: where every offset leads, and which place a node has in its block."""
+
+import copy
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from ghr.hierarchy.data import levels_of, num_graphs_of
+from ghr.hierarchy.level import Level
+from ghr.hierarchy.tensors import at_hand
+
+NEXT = ((-1, 0), (1, 0), (0, -1), (0, 1))
+
+
+class Lattice:
+    """A level whose graphs are periodic square lattices, with nodes numbered row by row.
+
+    Args:
+        level: The level.
+        k: Its number, for sentences.
+
+    Raises:
+        ValueError: If a graph is no such lattice.
+    """
+
+    def __init__(self, level: Level, k: int = 0) -> None:
+        counts = torch.bincount(level.batch)
+        sides = counts.double().sqrt().round().long()
+        if at_hand(level.batch) and not torch.equal(sides * sides, counts):
+            wrong = int(counts[sides * sides != counts][0])
+            raise ValueError(f"Level {k} must hold square lattices, but one of its graphs has {wrong} nodes. {_OTHERS}")
+        self.k, self.level = k, level
+        # The number of lattices and their side, where all have the same: then they are images.
+        same = at_hand(level.batch) and len(sides) > 0 and bool((sides == sides[0]).all())
+        self.shape = (len(sides), int(sides[0])) if same else None
+        self.starts = counts.cumsum(0) - counts
+        self.start, self.side = self.starts[level.batch], sides[level.batch]
+        local = torch.arange(level.num_nodes, device=level.batch.device) - self.start
+        self.row, self.column = local // self.side, local % self.side
+        if k == 0 and at_hand(level.edge_index):
+            self._check_edges()
+
+    def look(self, offsets: Sequence[tuple[int, int]]) -> Tensor:
+        """Return, for every node, the nodes that offsets (rows, columns) lead to: :math:`(N, S)`."""
+        return torch.stack([self.move(*offset) for offset in offsets], dim=1)
+
+    def move(self, rows: Tensor | int, columns: Tensor | int) -> Tensor:
+        """Return the node that lies some rows and columns further, for every node :math:`(N)`."""
+        row, column = (self.row + rows) % self.side, (self.column + columns) % self.side
+        return self.start + row * self.side + column
+
+    def places(self, coarse: "Lattice") -> Tensor:
+        """Return the place of every node in its 2 x 2 block of the level above, row by row: :math:`(N)`.
+
+        Raises:
+            ValueError: If the level above stands for something else than such blocks.
+        """
+        wanted = (self.row // 2) * (self.side // 2) + self.column // 2 + coarse.starts[self.level.batch]
+        clusters = coarse.level.clusters
+        if at_hand(clusters) and not torch.equal(clusters, wanted):
+            raise ValueError(f"Level {coarse.k} must stand for blocks of 2 x 2 nodes. {_OTHERS}")
+        return (self.row % 2) * 2 + self.column % 2
+
+    def _check_edges(self) -> None:
+        source, target = self.level.edge_index
+        joined = (self.look(NEXT)[source] == target.unsqueeze(1)).any(dim=1)
+        if not bool(joined.all()):
+            first = int((~joined).nonzero()[0])
+            raise ValueError(
+                f"The graph must be a periodic square lattice, numbered row by row, but an edge joins the nodes "
+                f"{int(source[first])} and {int(target[first])}, which are not next to each other there. {_OTHERS}"
+            )
+
+
+_OTHERS = "Coarsen lattices with Coarsen(GridBlocks(2)); build the model with directions=False for other graphs."
+
+
+def square_offsets(radius: int) -> tuple[tuple[int, int], ...]:
+    """Return all offsets of at most `radius` rows and columns, such that the s-th from the end is opposite the s-th."""
+    span = range(-radius, radius + 1)
+    return tuple((row, column) for row in span for column in span)
+
+
+def lattice_edges(size: int) -> Tensor:
+    """Return the edges of a periodic square lattice in both directions, sorted, nodes row by row."""
+    node = torch.arange(size * size).view(size, size)
+    right, down = node.roll(-1, dims=1), node.roll(-1, dims=0)
+    one_way = torch.stack([node.repeat(2, 1).view(-1), torch.cat([right, down]).view(-1)])
+    edges: Tensor = torch.unique(torch.cat([one_way, one_way.flip(0)], dim=1), dim=1)
+    return edges
+
+
+def shift_lattices(data: Data) -> Data:
+    """Return a batch of periodic lattices, each shifted by a random number of rows and columns.
+
+    Everything that belongs to nodes goes along: inputs, targets, masks. The graph and its levels stay as they are.
+    """
+    level = levels_of(data)[0]
+    lattice, count = Lattice(level), num_graphs_of(data)
+    rows, columns = (torch.rand(count, device=level.batch.device)[level.batch] * lattice.side for _ in range(2))
+    source = lattice.move(rows.long(), columns.long())
+    shifted = copy.copy(data)
+    for name in data.node_attrs():
+        if name not in ("batch", "ptr") and not name.startswith("level"):
+            shifted[name] = data[name][source]
+    return shifted

@@ -1,0 +1,80 @@
+"""A law of scale, by which a model on lattices learns what larger ones will ask of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Batch, Data
+
+from ghr.hierarchy.data import levels_of
+from ghr.hierarchy.lattice import Lattice, lattice_edges
+
+FACTORS = {2: 1.0, 4: 0.5}  # by how much lattices are dilated, and what each weighs
+TINY = 1e-12
+
+
+class ScaleLaw(nn.Module):
+    r"""Asks that a lattice drawn apart gives the same predictions, times a learned factor.
+
+    A lattice is drawn apart by :math:`f` if its nodes stand on every :math:`f`-th row and column of one that is
+    :math:`f` times as large, with zeros between. What falls off with a power of the distance then becomes smaller by
+    the same factor everywhere,
+
+    .. math::
+        \hat y(\text{apart}_f(x)) = f^s\, \hat y(x),
+
+    the wrapping around the torus included. Nothing else is known of larger lattices, and no target of theirs is used.
+    The exponent :math:`s` is learned.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.exponent = nn.Parameter(torch.empty(()))
+        self._drawn: dict[tuple[int, int], Data] = {}
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Reset the exponent."""
+        nn.init.constant_(self.exponent, -2.0)
+
+    def forward(self, model: nn.Module, prepare: Callable[[Data], Data], data: Data) -> Tensor:
+        """Return how far the law is from holding: weighted logarithms of mean squared errors.
+
+        Args:
+            model: The model.
+            prepare: What gives a lattice its levels.
+            data: A batch of lattices of one side.
+        """
+        lattice = Lattice(levels_of(data)[0])
+        if lattice.shape is None:
+            raise ValueError("The law of scale needs batches of lattices that have one side.")
+        count, side = lattice.shape
+        x: Tensor = data["x"].view(count, side, side, -1)
+        total = x.new_zeros(())
+        for factor, weight in FACTORS.items():
+            few = x[: max(1, count // factor**2)]  # as many nodes as the batch has
+            first = [int(value) for value in torch.randint(factor, (2,))]
+            with torch.no_grad():
+                near = model(self._fill(few, prepare)).view(few.shape[:3])
+            apart = x.new_zeros(len(few), factor * side, factor * side, x.size(3))
+            apart[:, first[0] :: factor, first[1] :: factor] = few
+            far = model(self._fill(apart, prepare)).view(apart.shape[:3])
+            far = far[:, first[0] :: factor, first[1] :: factor]
+            error = (far * factor**-self.exponent - near).square().mean()
+            total = total + weight * (error + TINY).log10()
+        return total
+
+    def _fill(self, x: Tensor, prepare: Callable[[Data], Data]) -> Data:
+        """Return a batch of lattices with these inputs :math:`(B, L, L, D)`."""
+        count, side = x.shape[:2]
+        if (count, side) not in self._drawn:
+            graph = prepare(Data(x=x.new_zeros(side * side, x.size(3)).cpu(), edge_index=lattice_edges(side)))
+            drawn: Any = Batch.from_data_list([graph] * count)
+            self._drawn[count, side] = drawn.to(x.device)
+        filled: Data = self._drawn[count, side].clone()
+        filled.x = x.reshape(-1, x.size(3))
+        return filled
+
+    def __repr__(self) -> str:
+        return f"ScaleLaw(exponent={self.exponent.item():.3g})"

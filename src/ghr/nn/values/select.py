@@ -1,0 +1,194 @@
+"""Values that are chosen from neighbours."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ghr.nn.encoder import Width, make_encoder
+from ghr.nn.reset import reset_children
+from ghr.ops.select import select
+
+Gate: TypeAlias = Literal["node", "graph"]
+GATES = ("node", "graph")
+
+
+class Candidates(NamedTuple):
+    """What a node may choose from, as far as no value or control enters.
+
+    Attributes:
+        source: Where every candidate comes from :math:`(E)`.
+        target: The node that may choose it :math:`(E)`.
+        base: What its features say for the choice :math:`(E, H)`, or one row for all alike.
+        step: What is added to its value :math:`(E, m)`, or one row.
+    """
+
+    source: Tensor
+    target: Tensor
+    base: Tensor
+    step: Tensor
+
+
+class Holder(NamedTuple):
+    """The values of nodes, with the control that moves them.
+
+    Attributes:
+        value: :math:`(N, m)`.
+        control: Normalised :math:`(N, d)`; ``None`` without control.
+    """
+
+    value: Tensor
+    control: Tensor | None
+
+
+class SelectCell(nn.Module):
+    r"""Lets every node take over the values of its neighbours, one step larger; whom it listens to is learned.
+
+    .. math::
+        v_i \gets (1 - \rho_i) \odot \sum_j \alpha_{ij} \odot (v_j + \delta_{ij}), \qquad
+        \alpha_{ij} = \mathrm{softmax}_j\, k\, \mathrm{MLP}(c_i, c_j, e_{ij}, v_j - v_i),
+
+    everything per channel, with :math:`\delta_{ij} = \mathrm{softplus}(\mathrm{MLP}(e_{ij}))` and a gate :math:`\rho_i
+    = \sigma(k\, \mathrm{MLP}(x_i, c_i))` that starts almost closed. Where it is closed, adding :math:`t` to a channel
+    adds :math:`t` after the update: values keep their size, whatever it is. On a hierarchy the members of a cluster
+    and the cluster of a node are neighbours too, with weights of their own.
+
+    The choice starts soft. Training raises its sharpness :math:`k` (:meth:`sharpen`), because what a soft choice adds
+    to every step grows with the distance.
+
+    Args:
+        channels: Width :math:`m` of the values.
+        hidden_channels: Width of the maps.
+        edge_dim: Width of the edge features; ``0`` without any.
+        in_channels: Width of the input, which only the finest level has.
+        control: Width of the control :math:`c`; ``0`` without any.
+        gate: What the gate reads beside input and control: ``"node"`` for nothing, ``"graph"`` for how far the values
+            are from the largest and the smallest of the graph.
+        members: Whether nodes also choose from the level below.
+        cluster: Whether nodes also choose from the level above.
+    """
+
+    sharpness: Tensor
+
+    def __init__(
+        self,
+        channels: int,
+        hidden_channels: int,
+        edge_dim: Width,
+        in_channels: Width | None,
+        *,
+        control: int = 0,
+        gate: Gate = "node",
+        members: bool = False,
+        cluster: bool = False,
+    ) -> None:
+        super().__init__()
+        self.channels, self.control, self.gate_kind = channels, control, gate
+        self.edges = CandidateEncoder(edge_dim, hidden_channels, channels)
+        self.members = CandidateEncoder(1, hidden_channels, channels) if members else None
+        self.cluster = CandidateEncoder(1, hidden_channels, channels) if cluster else None
+        self.difference = nn.Linear(channels, hidden_channels, bias=False)
+        self.controls = nn.Linear(control, 2 * hidden_channels, bias=False) if control else None
+        self.choice = nn.Linear(hidden_channels, channels, bias=False)  # a constant would not change a softmax
+        self.has_gate = in_channels is not None or control > 0 or gate == "graph"
+        if self.has_gate:
+            self.gate_input = None if in_channels is None else make_encoder(in_channels, hidden_channels)
+            self.gate_control = nn.Linear(control, hidden_channels) if control else None
+            self.gate_graph = nn.Linear(2 * channels, hidden_channels) if gate == "graph" else None
+            self.gate = nn.Linear(hidden_channels, channels)
+        self.register_buffer("sharpness", torch.ones(()))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Reset all parameters, and the choice to a soft one."""
+        reset_children(self)
+        self.sharpness.fill_(1.0)
+        if self.has_gate:
+            nn.init.constant_(self.gate.bias, -2.0)
+
+    def read_input(self, x: Tensor | None) -> Tensor | None:
+        """Return what the input says to the gate, once per forward pass."""
+        if not self.has_gate or self.gate_input is None or x is None:
+            return None
+        return self.gate_input(x)  # type: ignore[no-any-return]
+
+    def choose(self, own: Holder, groups: Sequence[tuple[Holder, Candidates]]) -> Tensor:
+        """Return what every node takes of the values of its candidates, a step added to each.
+
+        Args:
+            own: The nodes that choose.
+            groups: The candidates, with those that hold their values.
+        """
+        values, logits, targets = [], [], []
+        for holder, candidates in groups:
+            value = holder.value.index_select(0, candidates.source)
+            hidden = candidates.base + self.difference(value - own.value.index_select(0, candidates.target))
+            if self.controls is not None and own.control is not None and holder.control is not None:
+                left, right = self.controls.weight.chunk(2)  # mapped before they are gathered: nodes are fewer
+                hidden = hidden + F.linear(own.control, left).index_select(0, candidates.target)
+                hidden = hidden + F.linear(holder.control, right).index_select(0, candidates.source)
+            values.append(value + candidates.step)
+            logits.append(self.sharpness * self.choice(hidden.relu()))
+            targets.append(candidates.target)
+        if len(groups) == 1:
+            return select(values[0], logits[0], targets[0], own.value)
+        return select(torch.cat(values), torch.cat(logits), torch.cat(targets), own.value)
+
+    def close(self, value: Tensor, given: Tensor | None, control: Tensor | None, graph: tuple[Tensor, int]) -> Tensor:
+        """Return values after the gate.
+
+        Args:
+            value: What was chosen :math:`(N, m)`.
+            given: What :meth:`read_input` returned.
+            control: Of the nodes :math:`(N, d)`.
+            graph: Graph of every node, and the number of graphs.
+        """
+        if not self.has_gate:
+            return value
+        parts = [] if given is None else [given]
+        if self.gate_control is not None and control is not None:
+            parts.append(self.gate_control(control))
+        if self.gate_graph is not None:
+            parts.append(self.gate_graph(_from_extremes(value, *graph)))
+        hidden = torch.stack(parts).sum(dim=0) if len(parts) > 1 else parts[0]
+        return torch.sigmoid(-self.sharpness * self.gate(hidden.relu())) * value
+
+    def __repr__(self) -> str:
+        return f"SelectCell({self.channels}, control={self.control}, gate={self.gate_kind!r})"
+
+
+class CandidateEncoder(nn.Module):
+    """Says what the features of candidates mean for the choice, and how much is added to their values.
+
+    Args:
+        edge_dim: Width of the features, or the sizes of columns of codes; ``0`` without any.
+        hidden_channels: Width of the maps.
+        channels: Width of the values.
+    """
+
+    def __init__(self, edge_dim: Width, hidden_channels: int, channels: int) -> None:
+        super().__init__()
+        self.edge_dim = edge_dim
+        width = edge_dim or 1
+        self.base = make_encoder(width, hidden_channels)
+        self.step = nn.Sequential(make_encoder(width, hidden_channels), nn.ReLU(), nn.Linear(hidden_channels, channels))
+
+    def reset_parameters(self) -> None:
+        """Reset all parameters."""
+        reset_children(self)
+
+    def forward(self, features: Tensor | None, like: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what is read at the choice, and the steps; `features` are ``None`` without any."""
+        rows = like.new_ones(1, 1) if features is None else features
+        return self.base(rows), F.softplus(self.step(rows))
+
+
+def _from_extremes(value: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
+    """Return how far values are from the largest and the smallest of their graph, bounded: :math:`(N, 2m)`."""
+    index, shape = batch.unsqueeze(1).expand_as(value), (num_graphs, value.size(1))
+    ends = [
+        value.new_zeros(shape).scatter_reduce(0, index, value, kind, include_self=False) for kind in ("amax", "amin")
+    ]
+    return torch.cat([torch.tanh(value - end.index_select(0, batch)) for end in ends], dim=1)

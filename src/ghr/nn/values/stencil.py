@@ -1,0 +1,117 @@
+"""Ways to move values within a level by linear maps."""
+
+import math
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ghr.ops import aggregate_sum
+
+
+class Way(NamedTuple):
+    """Where the offsets of a stencil lead.
+
+    Attributes:
+        table: The node at every offset :math:`(N, S)`; the s-th column from the end leads back where the s-th leads.
+        shape: Number and side of the lattices in place of the table, where offsets are those of a square and all
+            lattices have one side.
+    """
+
+    table: Tensor | None
+    shape: tuple[int, int] | None = None
+
+
+class Stencil(nn.Module):
+    r"""Adds up what stands at fixed offsets, each mapped by a matrix of its own, :math:`u_i = \sum_o W_o\, v_{i + o}`.
+
+    Args:
+        offsets: Number of offsets.
+        channels: Width :math:`m` of the values.
+        out_channels: Width of the result.
+
+    Shapes:
+        - **values:** :math:`(N, m)`
+        - **output:** :math:`(N, \text{out\_channels})`
+    """
+
+    def __init__(self, offsets: int, channels: int, out_channels: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(offsets * channels, out_channels))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Reset all parameters."""
+        bound = 0.5 / math.sqrt(self.weight.size(0))
+        nn.init.uniform_(self.weight, -bound, bound)
+
+    def forward(self, values: Tensor, way: "Way") -> Tensor:
+        """Move values."""
+        if way.shape is not None:
+            return self._convolve(values, *way.shape)
+        gathered: Tensor = _Gather.apply(values, way.table)  # type: ignore[no-untyped-call]
+        return gathered.flatten(1) @ self.weight
+
+    def _convolve(self, values: Tensor, count: int, side: int) -> Tensor:
+        """Move values of `count` lattices of one side, as images: faster than to gather."""
+        width = math.isqrt(self.weight.size(0) // values.size(1))
+        kernel = self.weight.view(width, width, values.size(1), -1).permute(3, 2, 0, 1)
+        image = values.view(count, side, side, -1).permute(0, 3, 1, 2)
+        padded = F.pad(image, [width // 2] * 4, mode="circular")
+        moved = F.conv2d(padded, kernel)
+        return moved.permute(0, 2, 3, 1).reshape(values.size(0), -1)
+
+
+class Hops(nn.Module):
+    r"""Adds up what message passing brings from each number of hops, :math:`u = \sum_h \hat A^h v\, W_h`.
+
+    :math:`\hat A` is the adjacency matrix, every edge divided by the roots of the degrees of its ends.
+
+    Args:
+        hops: Largest number of hops.
+        channels: Width :math:`m` of the values.
+    """
+
+    def __init__(self, hops: int, channels: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(hops + 1, channels, channels))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Reset all parameters."""
+        bound = 0.5 / math.sqrt(self.weight.size(0) * self.weight.size(1))
+        nn.init.uniform_(self.weight, -bound, bound)
+
+    def forward(self, values: Tensor, way: tuple[Tensor, Tensor]) -> Tensor:
+        """Move values along edges, which come with what :func:`edge_rates` returned."""
+        edge_index, rate = way
+        moved = values @ self.weight[0]
+        for weight in self.weight[1:]:
+            values = aggregate_sum(rate * values.index_select(0, edge_index[0]), edge_index[1], values.size(0))
+            moved = moved + values @ weight
+        return moved
+
+
+def edge_rates(edge_index: Tensor, num_nodes: int, dtype: torch.dtype) -> Tensor:
+    """Return one over the root of the product of the degrees at both ends of every edge, :math:`(E, 1)`."""
+    root = [torch.bincount(ends, minlength=num_nodes).clamp(min=1).to(dtype).rsqrt() for ends in edge_index]
+    return (root[0][edge_index[0]] * root[1][edge_index[1]]).unsqueeze(1)
+
+
+class _Gather(torch.autograd.Function):
+    """Rows at every offset; its gradient gathers along the opposite offsets, which is faster than to scatter."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Tensor, table: Tensor) -> Tensor:
+        ctx.save_for_backward(table)
+        return values.index_select(0, table.flatten()).view(*table.shape, -1)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        (table,) = ctx.saved_tensors
+        offsets = table.size(1)
+        rows = table.flip(1) * offsets + torch.arange(offsets, device=table.device)
+        taken = grad.reshape(-1, grad.size(2)).index_select(0, rows.flatten())
+        return taken.view(*table.shape, -1).sum(dim=1), None

@@ -1,0 +1,72 @@
+import pytest
+import torch
+from torch_geometric.data import Batch, Data
+
+from ghr import Coarsen, Graclus, GridBlocks
+from ghr.hierarchy.data import levels_of
+from ghr.hierarchy.lattice import Lattice, lattice_edges, shift_lattices, square_offsets
+from ghr.testing import random_graph
+
+
+def make_lattice(side: int, seed: int = 0) -> Data:
+    x = torch.randn(side * side, 1, generator=torch.Generator().manual_seed(seed))
+    return Data(x=x, y=2 * x, edge_index=lattice_edges(side))
+
+
+def read(*sides: int) -> Lattice:
+    return Lattice(levels_of(Batch.from_data_list([make_lattice(side) for side in sides]))[0])
+
+
+def test_offsets_lead_around_the_torus_of_their_own_lattice():
+    offsets = square_offsets(2)
+    table = read(4, 3).look(offsets).tolist()
+    start = 0
+    for side in (4, 3):
+        for row in range(side):
+            for column in range(side):
+                for (down, right), found in zip(offsets, table[start + row * side + column], strict=True):
+                    assert found == start + (row + down) % side * side + (column + right) % side
+        start += side * side
+
+
+def test_the_last_offset_is_opposite_the_first():
+    offsets = square_offsets(3)
+    assert len(offsets) == 49
+    assert all(a == -c and b == -d for (a, b), (c, d) in zip(offsets, reversed(offsets), strict=True))
+
+
+def test_lattices_of_one_side_are_images():
+    assert read(4, 4, 4).shape == (3, 4)
+    assert read(4, 3).shape is None
+
+
+def test_places_are_those_in_the_blocks():
+    data = Coarsen(GridBlocks(2))(make_lattice(4))
+    fine, coarse = (Lattice(level, k) for k, level in enumerate(data.levels))
+    assert fine.places(coarse).view(4, 4).tolist() == [[0, 1, 0, 1], [2, 3, 2, 3]] * 2
+
+
+def test_other_graphs_are_refused():
+    with pytest.raises(ValueError, match="must hold square lattices, but one of its graphs has 7 nodes"):
+        Lattice(levels_of(random_graph(7, 9))[0])
+    with pytest.raises(ValueError, match=r"an edge joins the nodes .* not next to each other"):
+        Lattice(levels_of(random_graph(16, 30))[0])
+    data = Coarsen(Graclus(rounds=2))(make_lattice(4))
+    if data.levels[1].num_nodes == 4:
+        with pytest.raises(ValueError, match="Level 1 must stand for blocks of 2 x 2 nodes"):
+            Lattice(data.levels[0]).places(Lattice(data.levels[1], 1))
+
+
+def test_a_shift_moves_inputs_and_targets_alike_and_leaves_the_graph():
+    coarsen = Coarsen(GridBlocks(2))
+    batch = Batch.from_data_list([coarsen(make_lattice(4, seed)) for seed in range(3)])
+    torch.manual_seed(1)
+    shifted = shift_lattices(batch)
+    assert torch.equal(shifted.y, 2 * shifted.x)
+    assert torch.equal(shifted.edge_index, batch.edge_index)
+    assert torch.equal(shifted.level1_assignment, batch.level1_assignment)
+    assert not torch.equal(shifted.x, batch.x)
+    for before, after in zip(batch.x.view(3, 4, 4), shifted.x.view(3, 4, 4), strict=True):
+        rolls = [before.roll((down, right), (0, 1)) for down in range(4) for right in range(4)]
+        assert sum(torch.equal(after, roll) for roll in rolls) == 1
+    assert shifted.levels  # they still belong to the graph

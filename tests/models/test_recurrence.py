@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+import torch
+
+from cases import hierarchy
+from ghr import GHR, Coarsen, Graclus, MinPlusGHR, Settled, State
+from ghr.testing import path_graph
+
+
+def small(kind, **options):
+    """A model, and a graph for it."""
+    model = kind(1, 4, 1, **options)
+    return model, model.prepare(path_graph(6))
+
+
+@pytest.mark.parametrize("kind", [GHR, MinPlusGHR])
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda state: None, "A step starts from a State, such as initial_state.* returns; got None"),
+        (lambda state: state.levels, "A step starts from a State"),
+        (lambda state: State(None), "A step starts from a State"),
+        (
+            lambda state: State((None, *state.levels[1:])),
+            "The state of level 0 must be a tensor; got the NoneType None",
+        ),
+        (lambda state: State((state.low.to("meta"), *state.levels[1:])), "The state of level 0 is on meta"),
+        (
+            lambda state: State((state.low.to_sparse(), *state.levels[1:])),
+            "The state of level 0 must be a dense tensor",
+        ),
+        (lambda state: State((state.low.long(), *state.levels[1:])), "must hold floating point numbers"),
+    ],
+)
+def test_a_step_starts_from_a_state_only(kind, spoil, words):
+    model, data = small(kind)
+    with pytest.raises(ValueError, match=words):
+        model.step(data, spoil(model.initial_state(data)))
+
+
+@pytest.mark.parametrize("kind", [GHR, MinPlusGHR])
+def test_what_another_model_encoded_is_refused(kind):
+    model, data = small(kind)
+    other = kind(1, 6, 1)
+    for call in (model.encode, model.initial_state, model.forward):
+        with pytest.raises(ValueError, match="The graph was encoded by a model with other options"):
+            call(other.encode(data))
+    assert model.encode(model.encode(data)).num_graphs == 1
+
+
+def test_layers_of_another_kind_do_not_meet_each_others_edges():
+    gine, gated = GHR(2, 4, 1, conv="gine").double(), GHR(2, 4, 1, conv="gated_gcn").double()
+    with pytest.raises(ValueError, match="encoded by a model with other options"):
+        gated.step(gine.encode(hierarchy()), gated.initial_state(hierarchy()))
+
+
+@pytest.mark.parametrize("name", ["steps", "t_high", "t_low"])
+@pytest.mark.parametrize("number", [99999999999, 10**30])
+def test_loops_that_would_never_end_are_refused_at_once(name, number):
+    model, data = small(GHR)
+    with pytest.raises(ValueError, match=f"{name} must be a whole number of at most 1000000"):
+        GHR(1, 4, 1, **{name: number})
+    with pytest.raises(ValueError, match=f"{name} must be a whole number of at most 1000000"):
+        model(data, **{name: number})
+    with pytest.raises(ValueError, match="limit must be a whole number of at most 1000000"):
+        Settled(limit=number)
+
+
+def test_numbers_of_numpy_are_numbers():
+    options = {"levels": np.int64(3), "steps": np.uint8(2), "t_high": [np.int32(1), np.int64(2)], "t_low": np.int16(1)}
+    model = GHR(np.int64(1), np.int64(4), np.int64(1), **options)
+    assert model(Coarsen(Graclus(), levels=np.int8(2))(path_graph(6)), steps=np.int64(1)).shape == (6, 1)
+    assert all(type(value) in (int, list) for name, value in model.config.items() if name in options)
+    assert torch.isfinite(model(model.prepare(path_graph(6)))).all()
