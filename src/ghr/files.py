@@ -38,6 +38,31 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     sync_folder(target.parent)
 
 
+@contextmanager
+def making_folder(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Make a folder, with those above it, for what the block puts there; if the block fails, no empty one stays.
+
+    Args:
+        path: The folder; it may be there already.
+
+    Raises:
+        OSError: With a sentence, where it cannot be made.
+    """
+    folder = Path(path)
+    new = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise explained("make the folder", folder, error) from error
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):  # the first that is not empty ends it
+            for place in new:
+                place.rmdir()
+        raise
+
+
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Put ``data`` into the file at ``path``, all of it or nothing."""
     with replacing(path) as temporary:

@@ -69,6 +69,7 @@ def test_graphs_too_large_to_be_placed_are_not_drawn(capsys, tmp_path, monkeypat
     [
         (["data", "lrim-17-hard"], "Unknown benchmark 'lrim-17-hard'; known are rgg-sssp-small, rgg-sssp-large, "),
         (["data", "rgg-sssp-small", "--source", "hub"], "RGG-SSSP, small regime has no source 'hub'; it has generate"),
+        (["data", "lrim-16-hard", "--source", "moon"], "LRIM-16-hard has no source 'moon'; it has generate, hub"),
         (["data", "lrim-16-hard", "--graphs", "3"], "must be a whole number of at least 10; got 3"),
         (["data", "city-la", "--graphs", "10"], "City-Networks, la is a single graph; the number of graphs cannot be"),
         (["data", "city-la", "--source", "generate"], "City-Networks, la has no source 'generate'; it has hub"),
@@ -87,8 +88,10 @@ def test_without_a_connection_the_hub_fails_with_the_way_out(capsys, tmp_path, m
         raise download.URLError("Name or service not known")
 
     monkeypatch.setattr(download.OpenerDirector, "open", unreachable)  # whatever this machine is connected to
-    code, _, err = run(capsys, "data", "echo-sssp", "--source", "hub", "--out", str(tmp_path), "--quiet")
+    folder = tmp_path / "data"
+    code, _, err = run(capsys, "data", "echo-sssp", "--source", "hub", "--out", str(folder), "--quiet")
     assert code == 2
+    assert not folder.exists()
     assert (
         "Could not download https://huggingface.co/datasets/lucamiglior/echo-benchmark/resolve/main/echo-synth" in err
     )

@@ -13,7 +13,7 @@ def test_a_row_per_model_a_column_per_distance_and_a_dash_where_nobody_stands():
     near = {"by_distance": {"0": group(0.5)}, "in_range": 0.5, "out_of_range": None}
     far = {"by_distance": {"0": group(0.25), "7": group(123.456)}, "in_range": 0.25, "out_of_range": 123.456}
     lines = read({"near": near, "far": far}, 5)
-    assert lines[0][3:] == ["0", "7", "in", "range", "(<=", "5)", "beyond", "(>", "5)"]
+    assert lines[0][3:] == ["0", "7", "in", "range", "(<=", "5)", "out", "of", "range", "(>", "5)"]
     assert lines[1] == ["near", "0.500", "-", "0.500", "-"]
     assert lines[2] == ["far", "0.250", "123.5", "0.250", "123.5"]
 

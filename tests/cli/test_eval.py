@@ -17,7 +17,7 @@ def test_it_finds_what_the_training_found(capsys, trained):
     code, printed, err = run(capsys, "eval", trained)
     assert (code, err) == (0, "")
     assert printed.splitlines()[0] == f"MAE on test: {result['metrics']['mae']:.4g} hops (lower is better)"
-    assert "beyond (> 5)" in printed
+    assert "out of range (> 5)" in printed
     code, printed, _ = run(capsys, "eval", trained, "--split", "val")
     assert printed.startswith(f"MAE on val: {result['best_val']:.4g} hops")
 
@@ -37,13 +37,16 @@ def test_other_loops_give_other_scores(capsys, trained):
     [
         (["layers=3"], "GHR has the loops steps, t_high, t_low, but layers=3 was given"),
         (["steps=0"], "steps must be a whole number of at least 1"),
+        (["t_low=2.5"], "t_low must be a whole number of at least 1"),
+        (["t_high=[1,2]"], "t_high gives 2 numbers for 1 coarse levels"),
         (["steps"], "--set needs a name and a value"),
     ],
 )
-def test_loops_that_the_model_lacks_are_a_sentence(capsys, trained, loops, sentence):
-    code, printed, err = run(capsys, "eval", trained, "--set", *loops)
+def test_loops_that_the_model_cannot_run_are_a_sentence_before_any_graph(capsys, trained, tmp_path, loops, sentence):
+    code, printed, err = run(capsys, "eval", trained, "--data", str(tmp_path / "new"), "--set", *loops)
     assert (code, printed) == (2, "")
     assert sentence in err
+    assert not (tmp_path / "new").exists()
 
 
 def test_everything_as_json(capsys, trained):

@@ -38,7 +38,7 @@ def test_any_model_is_trained_on_any_benchmark_where_the_command_stands(capsys, 
 def test_errors_by_distance_are_shown_where_there_are_distances(trained, capsys):
     printed = describe_run(Run(trained), Experiment.from_run(Run(trained)))
     assert "in range (<= 5)" in printed
-    assert "beyond (> 5)" in printed
+    assert "out of range (> 5)" in printed
     assert "2 epochs in" in printed
 
 

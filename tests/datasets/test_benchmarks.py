@@ -6,10 +6,12 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
+from ghr import MODELS
 from ghr.datasets import BENCHMARKS, LRIM, RGGSSSP, ECHOChem, ECHOSynth, PeptidesStruct, Task
 from ghr.datasets.lrim import TEMPERATURES
 from ghr.train import TrainConfig
 
+LONE = Data(x=torch.zeros(1, 1), edge_index=torch.zeros(2, 0, dtype=torch.long), y=torch.zeros(1, 1))
 REBUILT = {name: benchmark for name, benchmark in BENCHMARKS.items() if "generate" in benchmark.sources}
 
 
@@ -65,6 +67,15 @@ def test_published_recipes(name, values):
     assert suggested["pool"] == (
         "sum" if name in ("echo-charge", "echo-energy", "peptides-struct", "lrim-16-hard") else "max"
     )
+
+
+@pytest.mark.parametrize(("size", "batch"), [(16, 32), (32, 32), (64, 4), (128, 1), (256, 1)])
+def test_lattices_larger_than_the_paper_trains_on_are_trained_in_little_memory(size, batch):
+    for level in ("hard", "easy"):
+        benchmark = BENCHMARKS[f"lrim-{size}-{level}"]
+        assert benchmark.training["batch_size"] == batch
+        model = MODELS["ghr"].for_data(LONE, Task("node"), {"partition": "graclus"}, benchmark.suggested)
+        assert model.config["checkpoint"] == (size > 32)
 
 
 @pytest.mark.parametrize(

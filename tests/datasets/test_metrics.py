@@ -197,3 +197,38 @@ def test_metrics_come_by_name_or_as_they_are():
 def test_wrong_options_are_said(options, words):
     with pytest.raises(ValueError, match=words):
         Metric(**({"name": "MAE", "score": mean_absolute_error} | options))
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize(
+    ("odd", "words"),
+    [
+        (None, "must be a tensor; got the NoneType None"),
+        ([[0.0], [1.0]], "must be a tensor; got the list"),
+        (torch.tensor(1.0), "must be a tensor of real numbers"),
+        (torch.zeros(2, 1).to_sparse(), "must be a dense tensor"),
+        (torch.zeros(2, 1, device="meta"), "is on the device meta and has no values"),
+    ],
+)
+def test_scores_are_of_tensors(name, odd, words):
+    good = torch.tensor([[0.0], [1.0]])
+    with pytest.raises(ValueError, match=f"^The prediction {words}"):
+        METRICS[name](odd, good)
+    with pytest.raises(ValueError, match=f"^The target {words}"):
+        METRICS[name](good, odd)
+
+
+@pytest.mark.parametrize(("target", "words"), [([0, 3], "has 3, but must be in 0 to 2"), ([0, NAN], "whole numbers")])
+def test_the_area_needs_classes_that_have_a_score(target, words):
+    with pytest.raises(ValueError, match=f"The target .*{words}"):
+        roc_auc(torch.rand(2, 3), torch.tensor(target))
+
+
+def test_predictions_may_be_whole_numbers():
+    assert accuracy(torch.tensor([[False, True], [True, False]]), torch.tensor([1, 1])) == 0.5
+
+
+@pytest.mark.parametrize("factor", [None, "2", [2.0], NAN, torch.tensor([1.0, 2.0])])
+def test_a_factor_is_a_number(factor):
+    with pytest.raises(ValueError, match="factor must be a finite number"):
+        METRICS["mae"].scale(factor, "m")

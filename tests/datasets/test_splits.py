@@ -7,7 +7,7 @@ from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset
 
 from ghr import Coarsen, Graclus
 from ghr.datasets import RGGSSSP, Splits, Task, make_splits
-from ghr.datasets.splits import check_alike, view_split
+from ghr.datasets.splits import check_alike, view_examples, view_split
 from ghr.testing import assert_quotient, random_graph
 
 NODE = Task("node")
@@ -275,6 +275,23 @@ def test_many_graphs_with_masks_have_a_view_each():
 def test_wrong_masks_are_said(values, task, words):
     with pytest.raises(ValueError, match=words):
         make_splits(one_graph(**values), task)
+
+
+@pytest.mark.parametrize("name", ["training_mask", "valid_mask", "train_idx", "test_index", "dev_mask", "train_nodes"])
+def test_a_division_by_another_name_is_refused_and_not_passed_over(name):
+    for graph in (one_graph(**{name: flags(40, 1, 2)}), one_graph(**masks(train=range(20)), **{name: flags(40, 1)})):
+        with pytest.raises(ValueError, match=f"The graphs have {name}, which .*train_mask, val_mask and test_mask"):
+            make_splits(graph, NODE)
+
+
+def test_views_of_many_examples():
+    divided = [one_graph(**masks(train=range(20), val=range(20, 30)))]
+    (view,) = view_examples(divided, NODE, "val")
+    assert rows_of(view) == set(range(20, 30))
+    whole = [one_graph()]
+    assert view_examples(whole, NODE, "val") is whole
+    with pytest.raises(ValueError, match="Graph 0 has masks that divide its rows, but no test_mask; give it one"):
+        view_examples(divided, NODE, "test")
 
 
 def test_masks_and_other_graphs_do_not_go_together():

@@ -1,6 +1,7 @@
 import json
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -69,7 +70,7 @@ def test_classes_are_whole_numbers(values):
     ("task", "y", "words"),
     [
         (Task("node"), None, "The graph has no y; targets are a tensor, one row per node"),
-        (Task("node"), [1, 2, 3], "The graph has a list as y"),
+        (Task("node"), [1, 2, 3], r"The graph has the list \[1, 2, 3\] as y"),
         (Task("node"), torch.ones(4), r"y must have the shape \(3, 1\), one row for each of 3 nodes; got \(4,\)"),
         (Task("node"), torch.ones(1, 3), r"got \(1, 3\)"),
         (Task("node"), torch.ones(3, 1, 1), r"got \(3, 1, 1\)"),
@@ -227,3 +228,59 @@ def test_what_json_cannot_hold_is_said():
 
 def test_repr_is_short():
     assert repr(Task("edge", 2, loss="l1")) == "Task('edge', out_channels=2, loss='l1', metric='MAE')"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"class_weight": 5}, "class_weight must have one entry per class, 2; got 5"),
+        ({"classes": np.array("ab")}, "classes must have one entry per class, 2; got array"),
+        ({"classes": {"a", "b"}}, "classes must have one entry per class"),
+        ({"name": None}, "name must be a word; got None"),
+        ({"out_channels": 2**31}, "out_channels must be a whole number of at most 2147483647"),
+    ],
+)
+def test_odd_options_are_refused(options, words):
+    with pytest.raises(ValueError, match=words):
+        Task("node", **{"out_channels": 2, "loss": "cross_entropy", **options})
+    assert Task("node", 2, "cross_entropy", class_weight=np.array([1.0, 2.0])).class_weight == (1.0, 2.0)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda y: y.to_sparse(), "layout torch.sparse_coo as y; targets are a tensor"),
+        (lambda y: torch.nested.nested_tensor([y]), "a nested tensor of torch.float32 as y"),
+        (lambda y: y.to("meta"), "y is on the device meta"),
+        (lambda y: y.to(torch.uint16), "y must hold numbers or classes; got torch.uint16"),
+    ],
+)
+def test_targets_are_ordinary_tensors(make, words):
+    with pytest.raises(ValueError, match=words):
+        Task("node").target(graph(y=make(torch.zeros(3, 1))))
+
+
+def test_a_class_far_beyond_is_not_a_missing_one():
+    with pytest.raises(ValueError, match=r"y has the class 1e\+30, but the task has 2"):
+        Task("node", 2, "cross_entropy").target(graph(y=torch.tensor([0.0, 1.0, 1e30])))
+
+
+def test_rows_masks_and_predictions_are_of_a_graph():
+    task, target = Task("node"), torch.zeros(3, 1)
+    for other in (None, {"y": 1}, torch.ones(3)):
+        with pytest.raises(ValueError, match="The rows of a task are those of a graph of PyTorch Geometric; got"):
+            task.rows(other)
+    for mask in ([True] * 3, torch.ones(3).bool().to_sparse()):
+        with pytest.raises(ValueError, match=r"data.mask must be boolean"):
+            task.counted(graph(mask=mask), target)
+    with pytest.raises(ValueError, match=r"data.mask is on the device meta"):
+        task.counted(graph(mask=torch.ones(3, device="meta").bool()), target)
+    with pytest.raises(ValueError, match="The prediction must be a tensor; got the list"):
+        task.check_prediction([[0.0]] * 3, graph())
+
+
+@pytest.mark.parametrize(("name", "value"), [("factor", [1]), ("unit", 3), ("metric", []), ("loss", {})])
+def test_odd_descriptions_are_refused(name, value):
+    with pytest.raises(ValueError, match=f"{name} (must be|of its own)"):
+        Task.from_description({**Task("node").describe(), name: value})

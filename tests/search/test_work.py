@@ -116,6 +116,11 @@ def test_a_folder_of_another_search_is_refused(tmp_path, search):
     other = replace(search, space={"lr": Choice([1e-3, 1e-2])})
     with pytest.raises(ValueError, match=r"belongs to another search: space is .* there and .* now"):
         open_search(other, tmp_path / "search", higher_is_better=False)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "config.json").write_text("{}")
+    with pytest.raises(ValueError, match="is the directory of a run; choose another folder for the search"):
+        open_search(search, tmp_path / "run", higher_is_better=False)
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["config.json"]
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(OSError, match="Could not make the folder of the search"):
         open_search(search, tmp_path / "file" / "search", higher_is_better=False)

@@ -31,6 +31,8 @@ def test_a_true_quotient_passes_and_broken_ones_do_not(data):
     missing, loop, gap = data.clone(), data.clone(), data.clone()
     missing.level1_edge_index = missing.level1_edge_index[:, 1:]
     loop.level1_edge_index = torch.cat([torch.zeros(2, 1, dtype=torch.long), loop.level1_edge_index], dim=1)
+    for broken in (missing, loop):
+        broken.level1_edge_attr = broken.level1_edge_attr[:1].repeat(broken.level1_edge_index.size(1), 1)
     gap.level1_batch = torch.zeros(gap.levels[1].num_nodes + 1, dtype=torch.long)
     for broken in (missing, loop, gap):
         with pytest.raises(AssertionError):
@@ -39,8 +41,8 @@ def test_a_true_quotient_passes_and_broken_ones_do_not(data):
 
 def test_equivariance(data):
     assert_permutation_equivariant(neighbour_sum, data)
-    assert_permutation_equivariant(lambda d: d.x.sum(0, keepdim=True), data, task="graph")
-    assert_permutation_equivariant(lambda d: d.x[d.edge_index[0]] * d.edge_attr, data, task="edge")
+    assert_permutation_equivariant(lambda d: d.x.sum(0, keepdim=True), data, level="graph")
+    assert_permutation_equivariant(lambda d: d.x[d.edge_index[0]] * d.edge_attr, data, level="edge")
     assert_permutation_equivariant(lambda d: d.x.new_zeros(12, 1).index_add(0, torch.arange(12), d.x), data)
     with pytest.raises(AssertionError, match="renumbering"):
         assert_permutation_equivariant(lambda d: d.x.cumsum(0), data)

@@ -104,7 +104,7 @@ def peak_bytes() -> int:
 
 
 def _forget_peak() -> int:
-    """Let the peak start anew where the system can, and return the memory that is resident now."""
+    """Reset the peak where the system can, and return the memory that is resident now."""
     gc.collect()
     with suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)  # what building has freed would otherwise hide as much of the work's memory

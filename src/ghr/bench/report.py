@@ -5,7 +5,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 
-class Table(NamedTuple):
+class TitledTable(NamedTuple):
     """A title, column names and rows of text."""
 
     title: str
@@ -13,7 +13,7 @@ class Table(NamedTuple):
     rows: list[list[str]]
 
 
-def tables(record: dict[str, Any]) -> list[Table]:
+def tables(record: dict[str, Any]) -> list[TitledTable]:
     """Return the tables of a record, without those that have nothing to show."""
     rows = record["workloads"]
     made = [
@@ -40,9 +40,9 @@ def targets_met(row: dict[str, Any]) -> dict[str, bool]:
     return met
 
 
-def _time(rows: Sequence[dict[str, Any]]) -> Table:
+def _time(rows: Sequence[dict[str, Any]]) -> TitledTable:
     header = ["workload", "ghr [s]", "plain [s]", "times faster", "target", "met", "output error", "gradient error"]
-    return Table(
+    return TitledTable(
         "Time, median, and error of ghr relative to plain code with the same weights",
         header,
         [
@@ -61,9 +61,9 @@ def _time(rows: Sequence[dict[str, Any]]) -> Table:
     )
 
 
-def _memory(rows: Sequence[dict[str, Any]]) -> Table:
+def _memory(rows: Sequence[dict[str, Any]]) -> TitledTable:
     header = ["workload", "ghr peak", "plain peak", "ratio", "ghr above start", "plain above start", "ratio"]
-    return Table(
+    return TitledTable(
         "Memory in MB: peak of the process, and how far that is above the start of the work",
         [*header, "target", "met"],
         [
@@ -83,8 +83,8 @@ def _memory(rows: Sequence[dict[str, Any]]) -> Table:
     )
 
 
-def _coarsening(rows: Sequence[dict[str, Any]]) -> Table:
-    return Table(
+def _coarsening(rows: Sequence[dict[str, Any]]) -> TitledTable:
+    return TitledTable(
         "Coarsening: 3 rounds of Graclus with coarse edges",
         ["workload", "nodes", "edges", "clusters", "seconds", "ns per edge", "target", "met"],
         [
@@ -101,8 +101,8 @@ def _coarsening(rows: Sequence[dict[str, Any]]) -> Table:
     )
 
 
-def _floor(speed: float | None, rows: Sequence[dict[str, Any]]) -> Table:
-    return Table(
+def _floor(speed: float | None, rows: Sequence[dict[str, Any]]) -> TitledTable:
+    return TitledTable(
         f"Time against that of the matrix products alone, at {(speed or 0) / 1e9:.1f} GFLOP/s",
         ["workload", "GFLOP", "floor [s]", "ghr [s]", "times the floor"],
         [
@@ -118,8 +118,8 @@ def _floor(speed: float | None, rows: Sequence[dict[str, Any]]) -> Table:
     )
 
 
-def _scaling(rows: Sequence[dict[str, Any]]) -> Table:
-    return Table(
+def _scaling(rows: Sequence[dict[str, Any]]) -> TitledTable:
+    return TitledTable(
         "Threads, ghr",
         ["workload", "1 thread [s]", "2 threads [s]", "times faster"],
         [
@@ -129,9 +129,9 @@ def _scaling(rows: Sequence[dict[str, Any]]) -> Table:
     )
 
 
-def _cold(rows: Sequence[dict[str, Any]]) -> Table:
+def _cold(rows: Sequence[dict[str, Any]]) -> TitledTable:
     header = ["workload", "build, empty cache [s]", "first call [s]", "build, filled cache [s]", "first call [s]"]
-    return Table(
+    return TitledTable(
         "New process, ghr: making the graphs and the first call, without and with compiled code on disk",
         [*header, "second call [s]"],
         [
@@ -145,8 +145,8 @@ def _cold(rows: Sequence[dict[str, Any]]) -> Table:
     )
 
 
-def _sizes(rows: Sequence[dict[str, Any]]) -> Table:
-    return Table(
+def _sizes(rows: Sequence[dict[str, Any]]) -> TitledTable:
+    return TitledTable(
         "Growth of inference, ghr",
         ["nodes", "seconds", "microseconds per node", "MB above start", "bytes per node"],
         [

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated
 
 import torch
 import tyro
@@ -26,10 +26,10 @@ MOST_PLACED = 3000  # nodes of a graph that is drawn, unless it has places for t
 class Data:
     """Download or generate a benchmark, print its statistics beside the published ones, draw a sheet of its graphs."""
 
-    benchmark: tyro.conf.Positional[str]
+    benchmark: Annotated[tyro.conf.Positional[str], tyro.conf.arg(metavar="BENCHMARK")]
     """The benchmark; `ghr list` has all names."""
-    source: Literal["hub", "generate"] | None = None
-    """The published files (needs a connection), or a rebuild on this machine; by default a rebuild if there is one."""
+    source: str | None = None
+    """hub (the published files, needs a connection) or generate (on this machine); by default generate if it can."""
     out: Path = Path("data")
     """Folder of the graphs and of the sheet."""
     graphs: int | None = None

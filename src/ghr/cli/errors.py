@@ -21,7 +21,7 @@ def errors_table(errors: Mapping[str, Mapping[str, Any]], in_range: int | None) 
     groups = _group(distances, in_range)
     header = ["mean absolute error", *groups]
     if in_range is not None:
-        header += [f"in range (<= {in_range})", f"beyond (> {in_range})"]
+        header += [f"in range (<= {in_range})", f"out of range (> {in_range})"]
     rows = []
     for name, error in errors.items():
         row = [name, *(_number(_mean(error["by_distance"], members)) for members in groups.values())]

@@ -9,7 +9,7 @@ import tyro
 from ghr.checks import check_choice, check_names
 from ghr.cli.check import check_folder
 from ghr.cli.settings import KeyValue, merge_settings, parse_settings
-from ghr.cli.train import describe_score
+from ghr.cli.train import describe_effort, describe_score
 from ghr.datasets.folders import read_folder
 from ghr.experiment import TRAINING, fit
 from ghr.models import MODELS
@@ -98,5 +98,5 @@ def describe_fit(run: Run) -> str:
     result: dict[str, Any] = run.result or {}
     lines = [describe_score(run, "validation", result["best_val"], f", after epoch {result['best_epoch']}")]
     lines += [describe_score(run, "test", score) for score in list(result["metrics"].values())[:1]]
-    lines += [f"{result['parameters']:,} parameters, {result['epochs']} epochs in {result['seconds']:.0f} s"]
+    lines += [describe_effort(result)]
     return "\n".join([*lines, f"Predict new graphs with: ghr predict {run.path} FOLDER --out predictions.csv"])

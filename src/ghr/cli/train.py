@@ -1,5 +1,6 @@
 """``ghr train``: any model on any benchmark."""
 
+from collections.abc import Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,9 +88,13 @@ def describe_run(run: Run, experiment: Experiment) -> str:
     lines += [describe_score(run, "test", next(iter(scores.values())))] if scores else []  # the task's metric is first
     if "by_distance" in scores:
         lines += ["", errors_table({run.path.name: scores}, find_in_range(experiment)), ""]
-    parameters, epochs = f"{result['parameters']:,} parameters", result["epochs"]
-    lines += [f"{parameters}, {epochs} {'epoch' if epochs == 1 else 'epochs'} in {result['seconds']:.0f} s"]
-    return "\n".join([*lines, f"Run  {run.path}"])
+    return "\n".join([*lines, describe_effort(result), f"Run  {run.path}"])
+
+
+def describe_effort(result: Mapping[str, Any]) -> str:
+    """Return the size of a model and how long it was trained, in one line."""
+    epochs = f"{result['epochs']} epoch{'' if result['epochs'] == 1 else 's'}"
+    return f"{result['parameters']:,} parameters, {epochs} in {result['seconds']:.0f} s"
 
 
 def describe_score(run: Run, split: str, score: float | None, more: str = "") -> str:

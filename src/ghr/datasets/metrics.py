@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from ghr.checks import check_choice, check_flag
+from ghr.checks import check_choice, check_flag, check_number, show
+from ghr.hierarchy.tensors import check_range, check_tensor, check_values
 
 Score = Callable[[Tensor, Tensor], float]
 
@@ -32,16 +33,18 @@ class Metric:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ValueError(f"A metric needs a name; got {self.name!r}.")
+            raise ValueError(f"A metric needs a name; got {show(self.name)}.")
         if not callable(self.score):
-            raise ValueError(f"score must be a function (prediction, target) -> number; got {self.score!r}.")
+            raise ValueError(f"score must be a function (prediction, target) -> number; got {show(self.score)}.")
         if not isinstance(self.unit, str):
-            raise ValueError(f"unit must be a word, or an empty one for none; got {self.unit!r}.")
+            raise ValueError(f"unit must be a word, or an empty one for none; got {show(self.unit)}.")
         check_flag("higher_is_better", self.higher_is_better)
         check_flag("columns", self.columns)
 
     def __call__(self, prediction: Tensor, target: Tensor) -> float:
         """Return the score of a prediction; that of one with entries that are not numbers is not a number."""
+        for name, value in (("The prediction", prediction), ("The target", target)):
+            check_values(name, check_tensor(name, value))
         if prediction.is_floating_point() and bool(prediction.isnan().any()):
             return float("nan")
         return float(self.score(prediction, target))
@@ -57,6 +60,7 @@ class Metric:
 
     def scale(self, factor: float, unit: str) -> "Metric":
         """Return the same metric times a factor, in another unit."""
+        factor = check_number("factor", factor)
         before = self.score if isinstance(self.score, _Scaled) else _Scaled(self.score, 1.0)
         return replace(self, score=_Scaled(before.score, factor * before.factor), unit=unit)
 
@@ -131,8 +135,12 @@ def roc_auc(prediction: Tensor, target: Tensor) -> float:
     if target.dim() == 1 and prediction.dim() == 2:
         if prediction.size(1) == 1:
             target = target.unsqueeze(1)
-        else:  # one class against the rest; the scores of all classes make a probability
+        elif prediction.size(1) > 1:  # one class against the rest; the scores of all classes make a probability
+            check_shapes(prediction[:, 0], target)
             prediction = prediction.detach().double().softmax(dim=1)
+            if not bool((target == target.long()).all()):
+                raise ValueError("The target must hold classes, whole numbers from 0; some of them are not.")
+            check_range("The target", target, prediction.size(1) - 1)
             target = torch.nn.functional.one_hot(target.long(), prediction.size(1))
     check_shapes(prediction, target)
     scores = []
@@ -163,9 +171,10 @@ def make_metric(metric: "str | Metric") -> Metric:
     if isinstance(metric, Metric):
         return metric
     if callable(metric):
+        name = show(getattr(metric, "__name__", metric))
         raise ValueError(
-            f"{getattr(metric, '__name__', metric)!r} is a bare function, and nobody knows whether higher or lower is "
-            'better; write Metric("its name", function, higher_is_better=...).'
+            f"The metric {name} is a bare function, and nobody knows whether higher "
+            'or lower is better; write Metric("its name", function, higher_is_better=...).'
         )
     return METRICS[check_choice("metric", metric, METRICS)]
 
@@ -205,7 +214,7 @@ def _columns(prediction: Tensor, target: Tensor) -> list[tuple[Tensor, Tensor]]:
 def _classes(prediction: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     _check_rows(target)
     if target.dim() == 1 and prediction.dim() == 2 and prediction.size(1) > 1:
-        classes = prediction.argmax(dim=1)
+        classes = (prediction if prediction.is_floating_point() else prediction.long()).argmax(dim=1)
     else:
         if sorted([prediction.dim(), target.dim()]) == [1, 2] and prediction.numel() == target.numel():
             prediction, target = prediction.reshape(-1), target.reshape(-1)  # one of them is a single column

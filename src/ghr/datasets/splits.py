@@ -1,5 +1,6 @@
 """Graphs divided into training, validation and test, with what is asked of them."""
 
+import re
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from ghr.datasets.fingerprint import fingerprint
 from ghr.datasets.task import Task
 
 SPLITS = ("train", "val", "test")
+MASKS = tuple(f"{name}_mask" for name in SPLITS)
+_OTHER_NAMES = re.compile(r"(train|val|test|dev)[a-z]*_(mask|idx|index|ids?|nodes|edges)")
 
 
 class Examples(Protocol):
@@ -94,10 +97,11 @@ def make_splits(
     given = {name: _as_examples(name, other) for name, other in (("val", val), ("test", test)) if other is not None}
     listed = [own[index] for index in range(len(own))]
     check_alike(listed, task)
+    _refuse_other_names(listed[0])
     for name, others in given.items():
         for index in range(len(others)):
             _check_like(others[index], listed[0], task, f"Graph {index} of {name}")
-    if any(f"{name}_mask" in graph for graph in listed for name in SPLITS):
+    if any(name in graph for graph in listed for name in MASKS):
         if given:
             raise ValueError("The graphs have masks that divide their rows; give masks or other graphs, not both.")
         return _view_all([_complete_masks(graph, task, seed) for graph in listed], task, "by masks", seed)
@@ -122,10 +126,26 @@ def view_split(graph: Data, task: Task, split: str) -> Data:
     view = copy(graph)
     view["y"] = torch.where(counted, target, torch.full_like(target, -1 if task.has_classes else torch.nan))
     view["mask"] = _any_entry(counted)
-    for name in SPLITS:
-        if f"{name}_mask" in view:
-            del view[f"{name}_mask"]
+    for name in MASKS:
+        if name in view:
+            del view[name]
     return view
+
+
+def view_examples(graphs: Examples, task: Task, split: str) -> Examples:
+    """Return graphs with the targets of one split only, by their masks; graphs without any are returned as they are.
+
+    Raises:
+        ValueError: Where a graph has masks, but none of this split, so that rows of other splits would count.
+    """
+    listed = [graphs[index] for index in range(len(graphs))]
+    divided = [any(name in graph for name in MASKS) for graph in listed]
+    if not any(divided):
+        return graphs
+    for number, graph in enumerate(listed):
+        if divided[number] and f"{split}_mask" not in graph:
+            raise ValueError(f"Graph {number} has masks that divide its rows, but no {split}_mask; give it one.")
+    return [view_split(graph, task, split) for graph in listed]
 
 
 def check_alike(graphs: Sequence[Data], task: Task) -> None:
@@ -157,6 +177,16 @@ def _check_like(graph: Data, first: Data, task: Task, name: str) -> None:
         task.counted(graph, task.target(graph))
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
+
+
+def _refuse_other_names(graph: Data) -> None:
+    """Raise a ValueError for a division that nobody would read, so that its test rows would be trained on."""
+    names = [name for name in graph.keys() if _OTHER_NAMES.fullmatch(name) and name not in MASKS]  # noqa: SIM118
+    if names:
+        raise ValueError(
+            f"The graphs have {', '.join(names)}, which would not be read; rows are divided by the boolean train_mask, "
+            "val_mask and test_mask. Rename what divides them, or delete it."
+        )
 
 
 def _as_examples(name: str, graphs: Any) -> Examples:

@@ -4,11 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, cast, get_args
 
+import numpy as np
 import torch
 from torch import Tensor, nn
+from torch_geometric.data import Data
 
-from ghr.checks import check_choice, check_number, check_whole
+from ghr.checks import check_choice, check_number, check_whole, show
 from ghr.datasets.metrics import METRICS, Metric, find_metric, make_metric
+from ghr.hierarchy.tensors import FLOATS, WHOLES, check_tensor, check_values, describe, is_dense
 
 TaskLevel = Literal["node", "graph", "edge"]
 LOSSES: dict[str, type[nn.Module]] = {
@@ -18,6 +21,7 @@ LOSSES: dict[str, type[nn.Module]] = {
     "cross_entropy": nn.CrossEntropyLoss,
     "bce": nn.BCEWithLogitsLoss,
 }
+MOST_CHANNELS = 2**31 - 1
 DEFAULT_METRICS = {"mse": "mae", "l1": "mae", "huber": "mae", "cross_entropy": "accuracy", "bce": "roc_auc"}
 
 
@@ -56,17 +60,19 @@ class Task:
 
     def __post_init__(self) -> None:
         check_choice("level", self.level, self.levels)
-        object.__setattr__(self, "out_channels", check_whole("out_channels", self.out_channels))
+        object.__setattr__(self, "out_channels", check_whole("out_channels", self.out_channels, most=MOST_CHANNELS))
         if isinstance(self.loss, str):
             check_choice("loss", self.loss, LOSSES)
         elif not isinstance(self.loss, nn.Module):
-            raise ValueError(f"loss must be one of {', '.join(LOSSES)} or a module; got {self.loss!r}.")
+            raise ValueError(f"loss must be one of {', '.join(LOSSES)} or a module; got {show(self.loss)}.")
         metric = self.metric
         if metric is None:
             if not isinstance(self.loss, str):
                 raise ValueError("A loss of your own does not say how to compare models; give a metric too.")
             metric = DEFAULT_METRICS[self.loss]
         object.__setattr__(self, "metric", make_metric(metric))
+        if not isinstance(self.name, str):
+            raise ValueError(f"name must be a word; got {show(self.name)}.")
         self._check_classes()
 
     def _check_classes(self) -> None:
@@ -76,8 +82,9 @@ class Task:
                 continue
             if self.loss != "cross_entropy" and not (name == "classes" and self.loss == "bce"):
                 raise ValueError(f"{name} is for classes, that is for loss='cross_entropy'; the loss is {self.loss!r}.")
-            if isinstance(given, str) or len(given) != self.out_channels:
-                raise ValueError(f"{name} must have one entry per class, {self.out_channels}; got {given!r}.")
+            listed = isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim == 1)
+            if not listed or len(given) != self.out_channels:
+                raise ValueError(f"{name} must have one entry per class, {self.out_channels}; got {show(given)}.")
         if self.class_weight is not None:
             weights = tuple(check_number("class_weight", weight, least=0) for weight in self.class_weight)
             object.__setattr__(self, "class_weight", weights)
@@ -109,8 +116,10 @@ class Task:
 
     def rows(self, data: Any) -> int:
         """Return how many nodes, graphs or edges a graph or batch has."""
+        if not isinstance(data, Data):
+            raise ValueError(f"The rows of a task are those of a graph of PyTorch Geometric; got {show(data)}.")
         if self.level == "node":
-            return int(data.num_nodes)
+            return check_whole("num_nodes", data.num_nodes, 0)
         return int(data.num_edges) if self.level == "edge" else int(getattr(data, "num_graphs", 1))
 
     def target(self, data: Any) -> Tensor:
@@ -120,8 +129,8 @@ class Task:
             ValueError: Where there are none, or they do not have one row per node, graph or edge.
         """
         y = getattr(data, "y", None)
-        if not isinstance(y, Tensor):
-            found = "no y" if y is None else f"a {type(y).__name__} as y"
+        if not is_dense(y):
+            found = "no y" if y is None else f"{describe(y)} as y"
             raise ValueError(f"The graph has {found}; targets are a tensor, one row per {self.level}.")
         rows, width = self.rows(data), 1 if self.has_classes else self.out_channels
         if y.numel() != rows * width or (y.dim() > 1 and y.size(0) != rows) or y.dim() > 2:
@@ -129,8 +138,9 @@ class Task:
                 f"y must have the shape {(rows,) if self.has_classes else (rows, width)}, one row for each of {rows} "
                 f"{self.level}s; got {tuple(y.shape)}."
             )
-        if y.is_complex():
+        if y.dtype not in FLOATS + WHOLES:
             raise ValueError(f"y must hold numbers or classes; got {y.dtype}.")
+        check_values("y", y)
         if y.is_floating_point() and bool(y.isinf().any()):
             raise ValueError("y must hold finite numbers, or NaN where a target is missing; some of them are infinite.")
         if self.loss == "bce" and bool(((y < 0) | (y > 1)).any()):
@@ -143,10 +153,10 @@ class Task:
             if not bool((y[known] == y[known].round()).all()):
                 raise ValueError("y must hold classes, whole numbers from 0; some of them are fractions.")
             y = torch.where(known, y, -torch.ones_like(y))
-        y = y.reshape(rows).long()
-        if y.numel() and int(y.max()) >= self.out_channels:
-            raise ValueError(f"y has the class {int(y.max())}, but the task has {self.out_channels}, from 0.")
-        return y
+        y = y.reshape(rows)
+        if y.numel() and y.max().item() >= self.out_channels:
+            raise ValueError(f"y has the class {y.max().item():g}, but the task has {self.out_channels}, from 0.")
+        return y.long()
 
     def counted(self, data: Any, target: Tensor) -> Tensor:
         """Return which entries of the targets count, of the shape of the targets.
@@ -158,18 +168,18 @@ class Task:
             return there
         mask = data["mask"]
         shapes = {tuple(target.shape), (target.size(0),), (target.size(0), 1)}
-        if not isinstance(mask, Tensor) or mask.dtype != torch.bool or tuple(mask.shape) not in shapes:
-            got = f"{mask.dtype} of shape {tuple(mask.shape)}" if isinstance(mask, Tensor) else type(mask).__name__
+        if not is_dense(mask) or mask.dtype != torch.bool or tuple(mask.shape) not in shapes:
             raise ValueError(
                 f"data.mask must be boolean, one flag per row or one per entry of targets of shape "
-                f"{tuple(target.shape)}; got {got}."
+                f"{tuple(target.shape)}; got {describe(mask)}."
             )
+        check_values("data.mask", mask)
         return there & mask.reshape(-1, *(1,) * (target.dim() - 1)) if mask.numel() == target.size(0) else there & mask
 
     def check_prediction(self, prediction: Tensor, data: Any) -> None:
         """Raise a ValueError unless a prediction has one row per node, graph or edge, as wide as the task says."""
         wanted = (self.rows(data), self.out_channels)
-        if tuple(prediction.shape) != wanted:
+        if tuple(check_tensor("The prediction", prediction).shape) != wanted:
             raise ValueError(
                 f"The task asks for predictions of shape {wanted}, one row per {self.level}; the model gave "
                 f"{tuple(prediction.shape)}."
@@ -199,14 +209,15 @@ class Task:
             ValueError: Where it has a loss or a metric of one's own, which JSON does not hold.
         """
         given = dict(description)
-        name, factor, unit = given.pop("metric"), given.pop("factor"), given.pop("unit")
+        name, factor, unit = given.pop("metric"), check_number("factor", given.pop("factor")), given.pop("unit")
         given.pop("higher_is_better")
         for what, value, known in (("loss", given["loss"], LOSSES), ("metric", name, METRICS)):
-            if value not in known:
+            if not isinstance(value, str) or value not in known:
                 raise ValueError(
-                    f"The task has a {what} of its own, {value!r}, which no file holds; pass the task again."
+                    f"The task has a {what} of its own, {show(value)}, which no file holds; pass the task again."
                 )
-        metric = METRICS[name] if factor == 1 and not unit else METRICS[name].scale(factor, unit)
+        plain = factor == 1 and isinstance(unit, str) and not unit
+        metric = METRICS[name] if plain else METRICS[name].scale(factor, unit)
         return cls(metric=metric, **given)
 
     def __repr__(self) -> str:

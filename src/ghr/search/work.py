@@ -32,6 +32,8 @@ def open_search(search: Search, folder: Path, *, higher_is_better: bool) -> Jour
     """
     asked: Mapping[str, Any] = jsonable(search.describe())
     file = folder / CONFIG
+    if (folder / "config.json").exists():
+        raise ValueError(f"{folder} is the directory of a run; choose another folder for the search.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -56,14 +56,14 @@ def permute(data: Data, order: Sequence[Tensor], edge_order: Tensor) -> Data:
 
 
 def assert_permutation_equivariant(
-    model: Callable[[Any], Tensor], data: Data, *, task: str = "node", seed: int = 0, rtol: float = 1e-4
+    model: Callable[[Any], Tensor], data: Data, *, level: str = "node", seed: int = 0, rtol: float = 1e-4
 ) -> None:
     """Assert that renumbering nodes and edges renumbers the predictions and changes nothing else.
 
     Args:
         model: A model.
         data: One graph.
-        task: ``"node"``, ``"graph"`` or ``"edge"``: how predictions go along with the numbering.
+        level: ``"node"``, ``"graph"`` or ``"edge"``: how predictions go along with the numbering.
         seed: Seed of the renumbering.
         rtol: Error allowed, relative to the largest prediction.
     """
@@ -72,7 +72,7 @@ def assert_permutation_equivariant(
     edge_order = torch.randperm(data.num_edges, generator=generator)
     with torch.no_grad():
         before, after = model(data), model(permute(data, order, edge_order))
-    rows = {"node": order[0], "edge": edge_order, "graph": torch.arange(before.size(0))}[task]
+    rows = {"node": order[0], "edge": edge_order, "graph": torch.arange(before.size(0))}[level]
     _assert_close(after, before[rows], rtol, "predictions do not follow a renumbering of nodes and edges")
 
 

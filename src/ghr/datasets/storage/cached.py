@@ -17,7 +17,7 @@ from torch_geometric.data import Data, InMemoryDataset
 from tqdm import tqdm
 
 from ghr.datasets.task import Task
-from ghr.files import explained, write_bytes
+from ghr.files import explained, making_folder, write_bytes
 from ghr.hierarchy import HierarchicalData
 
 FORMAT_VERSION = 2
@@ -133,16 +133,15 @@ class CachedDataset(InMemoryDataset):
                 return _read(path, header)
             except (SafetensorError, OSError, ValueError, TypeError, KeyError, RuntimeError) as error:
                 logger.warning("The cached file %s cannot be used and is built again: %s", path, error)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+        with making_folder(path.parent):
             if not os.access(path.parent, os.W_OK):  # asked before the work, not after it
-                raise PermissionError(errno.EACCES, "the folder is not writable")
-        except OSError as error:
-            raise explained("use the cache folder", path.parent, error) from error
-        data_class, tensors = _collate(make())
-        stored = _Stored(data_class, tensors, _digest(data_class, tensors))
-        header |= {"data_class": data_class, "sha256": stored.digest}
-        write_bytes(path, save(tensors, header))  # save_file() would make the file unreadable for other users
+                refusal = PermissionError(errno.EACCES, "the folder is not writable")
+                raise explained("use the cache folder", path.parent, refusal)
+            data_class, tensors = _collate(make())
+            stored = _Stored(data_class, tensors, _digest(data_class, tensors))
+            header |= {"data_class": data_class, "sha256": stored.digest}
+            path.parent.mkdir(parents=True, exist_ok=True)  # another process that failed may have taken it away
+            write_bytes(path, save(tensors, header))  # save_file() would make the file unreadable for other users
         return stored
 
     def _generate(self) -> list[Data]:

@@ -17,7 +17,7 @@ from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Re
 from tqdm import tqdm
 
 from ghr.datasets.storage.cached import bars_disabled
-from ghr.files import explained, replacing, write_text
+from ghr.files import making_folder, replacing, write_text
 
 CONNECT_SECONDS = 8.0  # until an answer begins: looking up the name, connecting and redirects together
 READ_SECONDS = 30.0  # between two pieces of an answer
@@ -65,11 +65,7 @@ def download(
             return path
         logger.warning("%s has the SHA-256 %s instead of %s; it is fetched again.", path, found["sha256"], expected)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise explained("make the folder", path.parent, error) from error
-    try:
-        with replacing(path) as temporary:
+        with making_folder(path.parent), replacing(path) as temporary:
             _fetch(url, temporary)
             found = _measure(temporary)
             if expected not in (None, found["sha256"]):

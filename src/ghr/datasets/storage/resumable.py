@@ -94,11 +94,11 @@ def compute(
         with ThreadPoolExecutor(workers) as pool, _crew(min(workers, len(missing))) as crew:
             work = [pool.submit(_work, crew, function, parts[index], paths[index]) for index in missing]
             try:
-                for task in progress(work, description):
-                    task.result()
+                for future in progress(work, description):
+                    future.result()
             finally:
-                for task in work:
-                    task.cancel()
+                for future in work:
+                    future.cancel()
     results: list[dict[str, Tensor] | None] = []
     failures: dict[int, str] = {}
     for part, path in zip(parts, paths, strict=True):
