@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from ghr.checks import check_choice, check_flag, check_names, check_number, check_whole
+from ghr.checks import MOST, check_choice, check_flag, check_names, check_number, check_whole, show
 
 
 @pytest.mark.parametrize("value", [0, -2, 1.0, True, None, "3", np.float64(2), torch.tensor([1, 2]), [1]])
@@ -53,3 +53,25 @@ def test_unknown_names_are_listed_beside_the_known():
     check_names("GHR", ["steps"], ["steps", "conv"])
     with pytest.raises(ValueError, match="GHR has no option 'stepz', 'x'; known are conv, steps"):
         check_names("GHR", ["stepz", "x", "conv"], ["steps", "conv"])
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), 10**5000], ids=["large", "below", "unprintable"])
+def test_numbers_beyond_all_bounds_are_refused_too(value):
+    for check in (check_number, check_whole):
+        with pytest.raises(ValueError, match=r"size must be a (finite|whole) number.*; got"):
+            check("size", value, least=0, **({} if check is check_number else {"most": MOST}))
+
+
+def test_an_array_of_one_known_word_is_not_that_word():
+    for value in (np.array(["max"]), [["max"]], {"max"}):
+        with pytest.raises(ValueError, match="Unknown pool"):
+            check_choice("pool", value, ["max", "sum"])
+    assert check_choice("pool", np.str_("max"), ["max"]) == "max"
+
+
+def test_values_are_shown_in_one_short_line():
+    assert show("word") == "'word'"
+    assert show(10**5000) == "a value of type int that is too long to print"
+    for value in (np.zeros((30, 30)), torch.zeros(30, 30), "a" * 500, 10**400, list(range(100))):
+        assert "\n" not in show(value)
+        assert len(show(value)) == 80

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ghr.files import explained, replacing, write_bytes, write_text
+from ghr.files import explained, making_folder, replacing, write_bytes, write_text
 
 
 def test_writes_and_replaces(tmp_path: Path) -> None:
@@ -61,3 +61,37 @@ def test_missing_folder_and_folder_in_the_way(tmp_path: Path) -> None:
 
 def test_error_without_errno_is_a_sentence_too() -> None:
     assert str(explained("read", "a", OSError("odd"))) == "Could not read a: odd."
+
+
+def test_a_folder_is_made_with_those_above(tmp_path: Path) -> None:
+    with making_folder(tmp_path / "a" / "b"):
+        (tmp_path / "a" / "b" / "file").touch()
+    with making_folder(tmp_path / "a" / "b"):
+        pass
+    assert (tmp_path / "a" / "b" / "file").exists()
+
+
+def fail_in(folder: Path, file: str | None = None) -> None:
+    with making_folder(folder):
+        if file is not None:
+            (folder / file).touch()
+        raise RuntimeError("no")
+
+
+def test_after_a_failure_no_new_folder_stays_empty(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    for folder, file in (("new/deep", None), ("old", None), ("old/new", None), ("kept/deep", "file")):
+        with pytest.raises(RuntimeError, match="no"):
+            fail_in(tmp_path / folder, file)
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == [
+        "kept",
+        "kept/deep",
+        "kept/deep/file",
+        "old",
+    ]
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r"Could not make the folder .*deep: Not a directory\."):
+        fail_in(tmp_path / "file" / "deep")
