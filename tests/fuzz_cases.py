@@ -413,9 +413,12 @@ def states(draw: Draw) -> None:
         state = draw.change("state", state, "tuple(value) | list(value) | value.levels | value.low | [*value.levels]")
     elif what == "levels":
         words = "value[:1] | value + value | list(value) | value[::-1] | (None, *value[1:]) | value[0] | State(value)"
-        state = State(draw.change("state", state.levels, words))
+        part = draw.pick("part", "levels", "values" if state.values else "levels")
+        state = state._replace(**{part: draw.change("state", getattr(state, part), words)})
     elif what == "tensor":
-        state = State((draw.change("state", state.low.detach()), *state.levels[1:]))
+        part = draw.pick("part", "levels", "values" if state.values else "levels")
+        first, *rest = getattr(state, part)
+        state = state._replace(**{part: (draw.change("state", first.detach()), *rest)})
     elif what == "foreign":
         state = draw.pick("of", other.initial_state(data), model.initial_state(another))
         draw.spoiled.append("state")

@@ -12,7 +12,7 @@ def test_the_demo_prints_its_table_and_draws_its_figure_and_is_quick_the_second_
     for words in (
         "GHR",
         "deep GINE, 10 layers",
-        "min-plus extension, not in the paper",
+        "GHR with values, not in the paper",
         "in range (<= 5)",
         "out of range (> 5)",
         "Figure",

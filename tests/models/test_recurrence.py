@@ -19,7 +19,7 @@ def small(kind, **options):
     [
         (lambda state: None, "A step starts from a State, such as initial_state.* returns; got None"),
         (lambda state: state.levels, "A step starts from a State"),
-        (lambda state: State(None), "A step starts from a State"),
+        (lambda state: State(None), "The state must be a tuple of tensors, one for each level; got None"),
         (
             lambda state: State((None, *state.levels[1:])),
             "The state of level 0 must be a tensor; got the NoneType None",
@@ -36,6 +36,16 @@ def test_a_step_starts_from_a_state_only(kind, spoil, words):
     model, data = small(kind)
     with pytest.raises(ValueError, match=words):
         model.step(data, spoil(model.initial_state(data)))
+
+
+@pytest.mark.parametrize("values", ["select", "sum"])
+def test_a_model_with_values_starts_from_a_state_with_values(values):
+    model, data = small(GHR, values=values)
+    state = model.initial_state(data)
+    assert model.step(data, state)[0].shape == (6, 1)
+    for wrong in ((), None, state.values[:1], state.levels, (None, *state.values[1:])):
+        with pytest.raises(ValueError, match="The part of the state that holds values"):
+            model.step(data, state._replace(values=wrong))
 
 
 @pytest.mark.parametrize("kind", [GHR, MinPlusGHR])

@@ -319,6 +319,7 @@ def test_the_penalty_is_the_distance_from_the_law():
             return torch.cat([power_law(x, -2.6).reshape(-1, 1) for x in data.x.view(-1, side, side)])
 
     batch = Batch.from_data_list([lattice(4, seed=seed, levels=1) for seed in range(4)])
+    batch.y = Field()(batch)
     law = model.scale_law
     with torch.no_grad():
         law.exponent.fill_(-2.6)

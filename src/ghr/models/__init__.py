@@ -54,7 +54,15 @@ MODELS: dict[str, Entry] = {
         },
         "values chosen from neighbours, which keep their size",
         "not in the paper",
-        {"lr": 1e-2, "schedule": "cosine", "min_lr": 1e-4, "gamma": 0.05, "batch_size": 16, "patience": None},
+        {
+            "lr": 1e-2,
+            "schedule": "cosine",
+            "min_lr": 1e-4,
+            "gamma": 0.05,  # until the values have arrived, a step has nothing to be judged by
+            "jitter": False,
+            "batch_size": 16,
+            "patience": None,
+        },
     ),
     "ghr-sum": Entry(
         GHR,

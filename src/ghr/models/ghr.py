@@ -298,6 +298,11 @@ class GHR(Recurrence[Encoded]):
             return State(states)
         return State(states, tuple(like.new_zeros(size, self.values.channels) for size in sizes))
 
+    def _check_state(self, encoded: Encoded, state: State) -> None:
+        super()._check_state(encoded, state)
+        if self.values is not None:
+            self._check_parts("The part of the state that holds values", state.values, encoded, self.values.channels)
+
     def encode(self, data: Data | Encoded) -> Encoded:
         """Encode node and edge features, once per forward pass; what is encoded already is returned as it is."""
         if isinstance(data, Encoded):

@@ -176,25 +176,28 @@ class Recurrence(GraphModel, Generic[EncodedT]):
         return encoded
 
     def _check_state(self, encoded: EncodedT, state: State) -> None:
-        if not isinstance(state, State) or not isinstance(state.levels, (tuple, list)):
+        """Raise a ValueError unless a step can start from a state."""
+        if not isinstance(state, State):
             raise ValueError(f"A step starts from a State, such as initial_state(data) returns; got {show(state)}.")
-        if len(state.levels) != len(encoded.levels):
-            raise ValueError(f"The state has {len(state.levels)} levels, the data {len(encoded.levels)}.")
-        for k, (given, level) in enumerate(zip(state.levels, encoded.levels, strict=True)):
-            value, wanted = (
-                check_tensor(f"The state of level {k}", given),
-                (level.num_nodes, getattr(self, "state_channels", self.config["hidden_channels"])),
-            )
+        width = getattr(self, "state_channels", self.config["hidden_channels"])
+        self._check_parts("The state", state.levels, encoded, width)
+
+    def _check_parts(self, name: str, parts: Any, encoded: EncodedT, width: int) -> None:
+        """Raise a ValueError unless a state has a tensor of this width for every level."""
+        if not isinstance(parts, (tuple, list)):
+            raise ValueError(f"{name} must be a tuple of tensors, one for each level; got {show(parts)}.")
+        if len(parts) != len(encoded.levels):
+            raise ValueError(f"{name} has {len(parts)} levels, the data {len(encoded.levels)}.")
+        for k, (part, level) in enumerate(zip(parts, encoded.levels, strict=True)):
+            value, wanted = check_tensor(f"{name} of level {k}", part), (level.num_nodes, width)
             if value.shape != wanted:
                 raise ValueError(
-                    f"The state of level {k} has the shape {tuple(value.shape)}, but this graph needs {wanted}; start "
+                    f"{name} of level {k} has the shape {tuple(value.shape)}, but this graph needs {wanted}; start "
                     "with initial_state(data) of the same data."
                 )
-            check_dtype(f"The state of level {k}", value, dtype_of(self))
+            check_dtype(f"{name} of level {k}", value, dtype_of(self))
             if value.device != level.batch.device:
-                raise ValueError(
-                    f"The state of level {k} is on {value.device}, but the graph is on {level.batch.device}."
-                )
+                raise ValueError(f"{name} of level {k} is on {value.device}, but the graph is on {level.batch.device}.")
 
     def _levels(self, data: Data) -> tuple[Level, ...]:
         levels = levels_of(data)

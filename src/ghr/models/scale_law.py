@@ -15,14 +15,14 @@ TINY = 1e-12
 
 
 class ScaleLaw(nn.Module):
-    r"""Asks that a lattice drawn apart gives the same predictions, times a learned factor.
+    r"""Asks that a lattice drawn apart gives the targets of the lattice itself, times a learned factor.
 
     A lattice is drawn apart by :math:`f` if its nodes stand on every :math:`f`-th row and column of one that is
     :math:`f` times as large, with zeros between. What falls off with a power of the distance then becomes smaller by
     the same factor everywhere,
 
     .. math::
-        \hat y(\text{apart}_f(x)) = f^s\, \hat y(x),
+        \hat y(\text{apart}_f(x)) = f^s\, y(x),
 
     the wrapping around the torus included. Nothing else is known of larger lattices, and no target of theirs is used.
     The exponent :math:`s` is learned.
@@ -44,24 +44,23 @@ class ScaleLaw(nn.Module):
         Args:
             model: The model.
             prepare: What gives a lattice its levels.
-            data: A batch of lattices of one side.
+            data: A batch of lattices of one side, with one target per node.
         """
         lattice = Lattice(levels_of(data)[0])
         if lattice.shape is None:
             raise ValueError("The law of scale needs batches of lattices that have one side.")
         count, side = lattice.shape
         x: Tensor = data["x"].view(count, side, side, -1)
+        target: Tensor = data["y"].view(count, side, side)
         total = x.new_zeros(())
         for factor, weight in FACTORS.items():
             few = x[: max(1, count // factor**2)]  # as many nodes as the batch has
             first = [int(value) for value in torch.randint(factor, (2,))]
-            with torch.no_grad():
-                near = model(self._fill(few, prepare)).view(few.shape[:3])
             apart = x.new_zeros(len(few), factor * side, factor * side, x.size(3))
             apart[:, first[0] :: factor, first[1] :: factor] = few
             far = model(self._fill(apart, prepare)).view(apart.shape[:3])
             far = far[:, first[0] :: factor, first[1] :: factor]
-            error = (far * factor**-self.exponent - near).square().mean()
+            error = (far * factor**-self.exponent - target[: len(few)]).square().mean()
             total = total + weight * (error + TINY).log10()
         return total
 
