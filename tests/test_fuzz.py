@@ -15,12 +15,11 @@ import pytest
 import torch
 
 import ghr
-from fuzz_cases import FAMILIES, Draw
+from fuzz_cases import FAMILIES, LITTLE, SOURCE, Draw
 from ghr import memory
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # of PyTorch, about odd tensors
 
-SOURCE = Path(ghr.__file__).parent
 HANG = 120  # seconds, for calls that take milliseconds
 
 # Words of which one has to be in a sentence about what was spoiled; where none are listed, its name.
@@ -73,7 +72,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture(autouse=True)
 def little_memory(monkeypatch):
-    monkeypatch.setattr(memory, "physical_memory", lambda: 2**28)  # what needs more is refused, and never tried
+    monkeypatch.setattr(memory, "physical_memory", lambda: LITTLE)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -21,8 +21,8 @@ class Recorder:
         self.log.append((self.k, above, below))
         return state + 1
 
-    def repeat(self, state: int, above: object, updates: int, turn: int) -> int:
-        self.log.append((self.k, above, updates, turn))
+    def repeat(self, state: int, above: object, updates: int, outer: int) -> int:
+        self.log.append((self.k, above, updates, outer))
         return state + updates
 
 

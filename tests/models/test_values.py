@@ -398,6 +398,7 @@ def test_codes_and_classes(values):
         ({"values": "select", "value_gate": "x"}, "Unknown value_gate 'x'"),
         ({"values": "select", "value_channels": 0}, "value_channels must be a whole number of at least 1"),
         ({"values": "sum", "value_reach": 99}, "value_reach must be a whole number of at most 16"),
+        ({"values": "select", "time_informed": True}, "time_informed is for models without values"),
         ({"values": "select", "directions": True}, "directions are for values that are added up"),
         ({"directions": True}, "directions are for values that are added up"),
         ({"values": "sum", "scale_law": 1.0}, "scale_law is for lattices"),

@@ -181,6 +181,8 @@ class GHR(Recurrence[Encoded]):
                 levels=self.levels,
             )
             widths = [self.values.control_edge_dim(k) for k in range(kept)]
+        if time_informed and values is not None:
+            raise ValueError("time_informed is for models without values; leave it out.")
         if directions and values != "sum":
             raise ValueError("directions are for values that are added up, values='sum'; leave it out.")
         if self.scale_weight and not directions:

@@ -18,8 +18,8 @@ class LevelUpdate(Protocol[S]):
     def update(self, state: S, above: Any, below: Any) -> S:
         """Return the state of a coarse level after one update; `above` is ``None`` at the top."""
 
-    def repeat(self, state: S, above: Any, updates: int, turn: int) -> S:
-        """Return the state of the finest level after several updates, during the `turn`-th one of the level above."""
+    def repeat(self, state: S, above: Any, updates: int, outer: int) -> S:
+        """Return the state of the finest level after several updates, during the `outer`-th of the level above."""
 
 
 def run_global_step(levels: Sequence[LevelUpdate[S]], states: Sequence[S], updates: Sequence[int]) -> list[S]:
@@ -32,14 +32,14 @@ def run_global_step(levels: Sequence[LevelUpdate[S]], states: Sequence[S], updat
     """
     current = list(states)
 
-    def loop(k: int, turn: int) -> None:
+    def loop(k: int, outer: int) -> None:
         above = levels[k].read_above(current[k + 1]) if k + 1 < len(current) else None
         if k == 0:
-            current[0] = levels[0].repeat(current[0], above, updates[0], turn)
+            current[0] = levels[0].repeat(current[0], above, updates[0], outer)
             return
-        for own_turn in range(1, updates[k] + 1):
+        for inner in range(1, updates[k] + 1):
             current[k] = levels[k].update(current[k], above, levels[k].read_below(current[k - 1]))
-            loop(k - 1, own_turn)
+            loop(k - 1, inner)
 
     loop(len(current) - 1, 1)
     return current

@@ -370,7 +370,7 @@ class MinPlusUpdate:
             first = _arrive(below, self.up, first)
         return self.cell(_arrive(state, self.ways, first), self.cap, self.injection)  # type: ignore[no-any-return]
 
-    def repeat(self, state: Tensor, above: Tensor | None, updates: int, turn: int) -> Tensor:
+    def repeat(self, state: Tensor, above: Tensor | None, updates: int, outer: int) -> Tensor:
         """Update the graph itself."""
         for _ in range(updates):
             state = self.update(state, above, None)
