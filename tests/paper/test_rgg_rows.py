@@ -30,7 +30,13 @@ def test_every_run_has_a_directory_of_its_own():
 
 @pytest.mark.parametrize(("row", "benchmark"), [(FULL[0], "rgg-sssp-large"), (SMALL[5][0], "rgg-sssp-small")])
 def test_rows_of_full_protocol_are_the_recipes_of_the_train_command(row, benchmark):
-    assert row.experiment(42) == Experiment.on(benchmark, "ghr-gated-gine", seed=42)
+    assert row.experiment(42) == Experiment.on(benchmark, "ghr-gated-gine", {"start": "paper"}, seed=42)
+
+
+def test_all_recurrences_start_as_the_paper_s():
+    recurrences = [row for row in ALL if row.family in ("GHR", "Recurrent")]
+    assert {build(row).config["start"] for row in recurrences} == {"paper"}
+    assert len(recurrences) == 14
 
 
 def test_the_full_protocol_is_the_paper_s():

@@ -98,6 +98,11 @@ class GraphModel(nn.Module):
         reset_children(self)
 
     @classmethod
+    def complete_config(cls, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a saved config, with what it meant where an older version had no name for it."""
+        return dict(config)
+
+    @classmethod
     def option_names(cls) -> tuple[str, ...]:
         """Return the names of the options that :meth:`for_data` takes."""
         return tuple(name for name in inspect.signature(cls).parameters if name != "out_channels")

@@ -33,6 +33,9 @@ from ghr.nn.values import Gate, Holder
 from ghr.ops import Pool, check_pool, kernels_for, sort_members
 
 SMALLEST = 16  # nodes of the coarsest lattice: what is still smaller is not worth a level
+# What `start` multiplies the maps of every update by, see `Conv.shrink`: sums over hubs, products, dozens of updates in
+# a row and a coarse state that enters as it is otherwise make first predictions explode.
+STARTS = {"scaled": 0.1, "paper": 1.0}
 SOFT, SHARP = 0.5, 0.85  # from where to where in a training the choice of values becomes sharp
 
 
@@ -92,6 +95,9 @@ class GHR(Recurrence[Encoded]):
         scale_law: How much training asks for a law of scale (:class:`~ghr.models.scale_law.ScaleLaw`); ``0`` for not at
             all. Only with ``directions`` and one number per node as prediction.
         value_sharpness: How sharp the choice of values is at the end of training; it starts at one.
+        start: ``"scaled"`` starts with updates so small that the untrained model predicts on the scale of its targets
+            (:meth:`~ghr.nn.Conv.shrink`); ``"paper"`` draws all weights as the paper does, with which first predictions
+            reach :math:`10^7` on graphs with hubs. The equations are the same.
 
     Shapes:
         - **input:** a (batch of) :class:`~ghr.HierarchicalData` with ``x`` of shape :math:`(N, \text{in\_channels})`
@@ -133,6 +139,7 @@ class GHR(Recurrence[Encoded]):
         directions: bool = False,
         scale_law: float = 0.0,
         value_sharpness: float = 6.0,
+        start: Literal["scaled", "paper"] = "scaled",
     ) -> None:
         super().__init__(
             levels=levels, share_coarse=share_coarse, steps=steps, t_high=t_high, t_low=t_low, checkpoint=checkpoint
@@ -142,6 +149,7 @@ class GHR(Recurrence[Encoded]):
         check_pool(pool)
         check_choice("initial_state", initial_state, INITIAL_STATES)
         check_flag("time_informed", time_informed)
+        self.start = check_choice("start", start, STARTS)
         value_channels, value_reach = check_value_options(values, value_channels, value_gate, value_reach, directions)
         self.scale_weight = check_number("scale_law", scale_law, least=0)
         self.sharpness = check_number("value_sharpness", value_sharpness, least=1)
@@ -196,6 +204,7 @@ class GHR(Recurrence[Encoded]):
             self.time = nn.Linear(2, hidden_channels, bias=False) if time_informed else None
             if values != "select":  # the edges of their control change at every update
                 edge_width = self._cell(0).edge_encoder.out_channels
+            self._shrink()
         if self.values is None:
             self.readout = make_readout(readout, hidden_channels, out_channels, edge_width)
         else:
@@ -225,12 +234,30 @@ class GHR(Recurrence[Encoded]):
             directions=directions,
             scale_law=self.scale_weight,
             value_sharpness=self.sharpness,
+            start=self.start,
         )
 
     @property
     def transform(self) -> Coarsen | None:
         """What puts the coarse levels on a graph; ``None`` for a flat model."""
         return self._transform
+
+    @classmethod
+    def complete_config(cls, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a config with ``start="paper"`` where it was saved before there was a choice."""
+        return {"start": "paper", **config}
+
+    def reset_parameters(self) -> None:
+        """Reset all parameters, as :attr:`start` says."""
+        super().reset_parameters()
+        self._shrink()
+
+    def _shrink(self) -> None:
+        """Make the updates of all levels as small as the start wants them."""
+        factor = STARTS[self.start]
+        if factor != 1 and self.state_channels:
+            for cell in self.cells:
+                cell.conv.shrink(factor)  # type: ignore[operator, union-attr]
 
     @classmethod
     def option_names(cls) -> tuple[str, ...]:

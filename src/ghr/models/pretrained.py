@@ -98,7 +98,7 @@ def load_pretrained(cls: type[Model], name_or_path: str | Path, own: dict[str, A
         raise ValueError(
             f"{saved.directory} holds a {saved.model}, not a {cls.__name__}; ghr.load({str(name_or_path)!r}) loads any."
         )
-    config = {**saved.config, **own}
+    config = {**cls.complete_config(saved.config), **own}
     for part, value in config.items():
         if isinstance(value, dict) and OWN in value:
             raise ValueError(

@@ -7,7 +7,7 @@ from ghr.checks import check_choice, check_flag, check_whole
 from ghr.models.values.select import SelectValues
 from ghr.models.values.sum import SumValues
 from ghr.models.values.update import ValueState, ValueUpdate
-from ghr.nn.encoder import MOST_WIDTH, Width
+from ghr.nn.encoder import MOST_WIDTH, Width, check_map
 from ghr.nn.readout import READOUTS, BilinearReadout, MixtureReadout, Readout, make_readout
 from ghr.nn.values import GATES, Gate, SumCell
 
@@ -21,10 +21,9 @@ def check_value_options(values: Any, channels: Any, gate: Any, reach: Any, direc
         check_choice("values", values, VALUES)
     check_choice("value_gate", gate, GATES)
     check_flag("directions", directions)
-    return (
-        check_whole("value_channels", channels, most=MOST_WIDTH),
-        check_whole("value_reach", reach, most=MOST_REACH),
-    )
+    channels = check_whole("value_channels", channels, most=MOST_WIDTH)
+    check_map("value_channels", channels, channels)
+    return channels, check_whole("value_reach", reach, most=MOST_REACH)
 
 
 def make_values(

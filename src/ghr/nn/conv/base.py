@@ -58,6 +58,12 @@ class Conv(nn.Module):
         """Reset all parameters."""
         reset_children(self)
 
+    def shrink(self, factor: float) -> None:
+        """Multiply the maps that make the update by a factor, so that a recurrence starts with small updates.
+
+        A layer of one's own may do so too; by default it starts as it is.
+        """
+
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Compute everything about the edges that no state enters."""
         return Edges(edge_index, edge_attr)

@@ -5,6 +5,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ghr.nn.conv.base import Conv, Edges
+from ghr.nn.shrink import shrink_parameters
 from ghr.ops import aggregate_sum, pool
 
 
@@ -41,6 +42,10 @@ class GAT(Conv):
                     nn.init.zeros_(linear.bias)
         nn.init.xavier_uniform_(self.attention.view(1, -1))
         nn.init.zeros_(self.bias)
+
+    def shrink(self, factor: float) -> None:
+        """Multiply the map of the values that are averaged."""
+        shrink_parameters(factor, self.source)
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Append the self loops and project the edge features."""

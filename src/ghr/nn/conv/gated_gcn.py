@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from ghr.nn.conv.base import Conv, Edges
+from ghr.nn.shrink import shrink_parameters
 from ghr.ops import aggregate_sum, gated_gcn_loop, kernels_for, sort_edges
 
 
@@ -40,6 +41,13 @@ class GatedGCN(Conv):
         self.edge_source = nn.Linear(channels, channels)
         self.norm = nn.RMSNorm(channels, eps=1e-6)
         self.edge_norm = nn.RMSNorm(channels, eps=1e-6)
+
+    def shrink(self, factor: float) -> None:
+        """Multiply the weight of the norm twice: smaller maps before it would be divided out again.
+
+        Twice, since every update is as large as this weight, and after a ReLU they add up.
+        """
+        shrink_parameters(factor**2, self.norm)
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Start the edge states, and sort the edges if the kernels are to compute."""

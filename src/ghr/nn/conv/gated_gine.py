@@ -3,6 +3,7 @@
 from torch import nn
 
 from ghr.nn.conv.gine import GINE
+from ghr.nn.shrink import shrink_parameters
 from ghr.nn.swiglu import SwiGLU
 
 
@@ -24,6 +25,11 @@ class GatedGINE(GINE):
     def make_update(channels: int) -> nn.Module:
         """Return the block that follows the sum."""
         return SwiGLU(channels)
+
+    def shrink(self, factor: float) -> None:
+        """Multiply both maps, the first one twice: the sum over many neighbours enters as a square."""
+        super().shrink(factor)
+        shrink_parameters(factor, self.maps()[0])
 
     def maps(self) -> tuple[nn.Linear, nn.Linear]:
         """Return the two linear maps of the update."""

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from ghr.nn.conv.base import Conv, Edges
+from ghr.nn.shrink import shrink_parameters
 from ghr.ops import aggregate_sum
 
 
@@ -59,6 +60,10 @@ class GCN(Conv):
         """Reset all parameters (Glorot weights, zero bias, as PyG does)."""
         nn.init.xavier_uniform_(self.linear.weight)
         nn.init.zeros_(self.linear.bias)
+
+    def shrink(self, factor: float) -> None:
+        """Multiply the map of the update twice: what a ReLU lets through at a hub adds up over all updates."""
+        shrink_parameters(factor**2, self.linear)
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Normalise the weights."""

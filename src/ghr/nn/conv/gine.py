@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from ghr.nn.conv.base import Conv, Edges
 from ghr.nn.mlp import MLP
+from ghr.nn.shrink import shrink_parameters
 from ghr.ops import aggregate_sum, gine_loop, kernels_for, sort_edges
 
 
@@ -40,6 +41,10 @@ class GINE(Conv):
         """Reset all parameters."""
         super().reset_parameters()
         nn.init.zeros_(self.epsilon)
+
+    def shrink(self, factor: float) -> None:
+        """Multiply both maps of the update: a sum over many neighbours enters the first."""
+        shrink_parameters(factor, *self.maps())
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Project the edge features, and sort the edges if the kernels are to compute."""
