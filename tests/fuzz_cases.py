@@ -333,9 +333,10 @@ def pick_usual(draw: Draw, kind: type[GraphModel], *, codes: bool) -> dict[str, 
     if kind is ghr.GPS:
         return {**shared, "layers": 1, "heads": 2}
     start, pool = draw.pick("initial_state", "learned", "random"), draw.pick("pool", "max", "sum", "mean")
-    choices = {"initial_state": start, "pool": pool, "time_informed": draw.pick("time_informed", False, True)}
     values = draw.pick("values", None, None, None, "select", "sum")
-    return {**shared, **choices, "levels": draw.pick("levels", 1, 2, 2, 3), "steps": 2, "values": values}
+    timed = values is None and draw.pick("time_informed", False, True)
+    choices = {"initial_state": start, "pool": pool, "time_informed": timed, "values": values}
+    return {**shared, **choices, "levels": draw.pick("levels", 1, 2, 2, 3), "steps": 2}
 
 
 def pick_model(draw: Draw) -> tuple[GraphModel, Data]:

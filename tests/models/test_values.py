@@ -210,10 +210,10 @@ def test_gates_can_read_the_extremes_of_each_graph_alone():
 def sum_by_loops(model, data):
     """A sum on lattices, as its docstring says it: a matrix per place and per offset."""
     cell, levels = model.values.cell, data.levels
-    m, reach = cell.channels, cell.offsets[-1][0]
+    m = cell.channels
     sides = [math.isqrt(level.num_nodes) for level in levels]
     down = cell.pool.weight.view(4, m, m)
-    up = cell.unpool.weight.view(9, m, 4, m)
+    up = cell.unpool.matrices.view(9, m, 4, m)
     source = [data.x @ cell.lift.weight.t()]
     for k in range(1, len(levels)):
         sums = torch.zeros(levels[k].num_nodes, m, dtype=torch.double)
@@ -224,6 +224,7 @@ def sum_by_loops(model, data):
     moved = None
     for k in reversed(range(len(levels))):
         kind = 0 if k == 0 else 2 if k + 1 == len(levels) else 1
+        reach = cell.reaches[kind]
         weight = cell.stencils[kind].weight.view(2 * reach + 1, 2 * reach + 1, m, m)
         new = torch.zeros(levels[k].num_nodes, m, dtype=torch.double)
         for node in range(levels[k].num_nodes):
@@ -238,7 +239,7 @@ def sum_by_loops(model, data):
                     cluster = (row // 2 + a) % side * side + (column // 2 + b) % side
                     new[node] += moved[cluster] @ up[number, :, place]
         moved = new
-    weight = data.x @ model.readout.map.weight.t() + model.readout.map.bias
+    weight = data.x @ model.readout.map.weight.t()
     return (weight * moved).sum(dim=1, keepdim=True)
 
 
@@ -248,14 +249,11 @@ def test_sums_on_lattices_equal_the_loops(levels):
     assert relative_error(model(data), sum_by_loops(model, data)) <= 1e-10
 
 
-def test_sums_are_linear_in_the_input_but_for_the_readout():
+def test_sums_are_linear_in_the_input_and_so_is_the_readout():
     model, data = make_lattice_model(), lattice(8)
-    with torch.no_grad():
-        model.readout.map.weight.zero_()
-        model.readout.map.bias.fill_(1.0)
     twice = data.clone()
     twice.x = 2 * data.x
-    torch.testing.assert_close(model(twice), 2 * model(data))
+    torch.testing.assert_close(model(twice), 4 * model(data))
 
 
 def test_lattices_of_other_sizes_and_mixed_batches():

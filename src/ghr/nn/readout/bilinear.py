@@ -6,12 +6,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ghr.nn.encoder import Width, make_encoder
+from ghr.nn.encoder import CodeEncoder, Width
 from ghr.nn.readout.base import Readout, ReadoutInput
 
 
 class BilinearReadout(Readout):
-    r"""Values times a map of the node's own input, :math:`\hat y_i = \sum_c u_{ic}\, (A x_i + a)_c`.
+    r"""Values times a map of the node's own input, :math:`\hat y_i = \sum_c u_{ic}\, (A x_i)_c`.
 
     It is linear in the values: what arrives at a node is weighted by what the node is, as an energy is a field times a
     charge. The prediction of a graph is the sum over its nodes, that of an edge the sum of both ends.
@@ -29,7 +29,12 @@ class BilinearReadout(Readout):
     def __init__(self, level: str, in_channels: Width, channels: int, out_channels: int) -> None:
         nn.Module.__init__(self)  # the layers of a Readout read states
         self.layers, self.level, self.out_channels, self.channels = 1, level, out_channels, channels
-        self.map: Any = make_encoder(in_channels, channels * out_channels)
+        width = channels * out_channels
+        self.map: Any = (
+            nn.Linear(in_channels, width, bias=False)
+            if isinstance(in_channels, int)
+            else CodeEncoder(in_channels, width)
+        )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -37,7 +42,6 @@ class BilinearReadout(Readout):
         self.map.reset_parameters()
         if isinstance(self.map, nn.Linear):
             nn.init.uniform_(self.map.weight, -0.5, 0.5)
-            nn.init.zeros_(self.map.bias)
         with torch.no_grad():
             for parameter in self.map.parameters():
                 parameter.mul_(1 / math.sqrt(self.channels))

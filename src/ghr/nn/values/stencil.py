@@ -30,15 +30,19 @@ class Stencil(nn.Module):
         offsets: Number of offsets.
         channels: Width :math:`m` of the values.
         out_channels: Width of the result.
+        mask: Which entries of the matrices may differ from zero :math:`(S m, \text{out\_channels})`; ``None`` for all.
 
     Shapes:
         - **values:** :math:`(N, m)`
         - **output:** :math:`(N, \text{out\_channels})`
     """
 
-    def __init__(self, offsets: int, channels: int, out_channels: int) -> None:
+    mask: Tensor | None
+
+    def __init__(self, offsets: int, channels: int, out_channels: int, mask: Tensor | None = None) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(offsets * channels, out_channels))
+        self.register_buffer("mask", mask, persistent=False)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -46,17 +50,22 @@ class Stencil(nn.Module):
         bound = 0.5 / math.sqrt(self.weight.size(0))
         nn.init.uniform_(self.weight, -bound, bound)
 
+    @property
+    def matrices(self) -> Tensor:
+        """All matrices, one below the other."""
+        return self.weight if self.mask is None else self.weight * self.mask
+
     def forward(self, values: Tensor, way: "Way") -> Tensor:
         """Move values."""
         if way.shape is not None:
             return self._convolve(values, *way.shape)
         gathered: Tensor = _Gather.apply(values, way.table)  # type: ignore[no-untyped-call]
-        return gathered.flatten(1) @ self.weight
+        return gathered.flatten(1) @ self.matrices
 
     def _convolve(self, values: Tensor, count: int, side: int) -> Tensor:
         """Move values of `count` lattices of one side, as images: faster than to gather."""
         width = math.isqrt(self.weight.size(0) // values.size(1))
-        kernel = self.weight.view(width, width, values.size(1), -1).permute(3, 2, 0, 1)
+        kernel = self.matrices.view(width, width, values.size(1), -1).permute(3, 2, 0, 1)
         image = values.view(count, side, side, -1).permute(0, 3, 1, 2)
         padded = F.pad(image, [width // 2] * 4, mode="circular")
         moved = F.conv2d(padded, kernel)

@@ -13,6 +13,7 @@ from ghr.nn.reset import reset_children
 from ghr.nn.values.stencil import Hops, Stencil, Way, edge_rates
 
 PLACES = 4  # of a 2 x 2 block
+TOP_REACH = 2  # of the coarsest lattice, which has a side of four or so
 AROUND = square_offsets(1)  # of the clusters that a node reads from
 
 
@@ -41,7 +42,7 @@ class SumCell(nn.Module):
         u_k = S_k w_k + U u_{k+1}
 
     The map :math:`D` depends on the place :math:`p` of a node in its cluster, :math:`S` has a matrix per offset, and
-    :math:`U` one per place and offset of the cluster read from. The finest and the coarsest level have a stencil
+    :math:`U` one per place and offset of the four nearest clusters. The finest and the coarsest level have a stencil
     :math:`S` of their own; all between share theirs, and :math:`D` and :math:`U` are the same everywhere. So any number
     of levels runs with the same weights.
 
@@ -58,7 +59,7 @@ class SumCell(nn.Module):
 
     def __init__(self, in_channels: Width, channels: int, *, reach: int, directions: bool, control: int = 0) -> None:
         super().__init__()
-        self.channels, self.directions, self.offsets = channels, directions, square_offsets(reach)
+        self.channels, self.directions = channels, directions
         self.places = PLACES if directions else 1
         self.lift: nn.Module = (
             nn.Linear(in_channels, channels, bias=False)
@@ -66,9 +67,13 @@ class SumCell(nn.Module):
             else CodeEncoder(in_channels, channels)
         )
         self.pool = Stencil(self.places, channels, channels)
-        self.unpool = Stencil(len(AROUND) if directions else 1, channels, self.places * channels)
+        mask = _nearest(channels) if directions else None
+        self.unpool = Stencil(len(AROUND) if directions else 1, channels, self.places * channels, mask)
+        # On the coarsest lattice, which is small, larger offsets would only lead around it.
+        self.reaches = (reach, reach, min(reach, TOP_REACH) if directions else reach)
         self.stencils = nn.ModuleList(
-            Stencil(len(self.offsets), channels, channels) if directions else Hops(reach, channels) for _ in range(3)
+            Stencil(len(square_offsets(far)), channels, channels) if directions else Hops(far, channels)
+            for far in self.reaches
         )
         self.feedback = nn.Linear(channels, channels, bias=False)
         self.gain = nn.Linear(control, channels) if control else None
@@ -77,6 +82,8 @@ class SumCell(nn.Module):
     def reset_parameters(self) -> None:
         """Reset all parameters; nothing is fed back at the start, and all values weigh the same."""
         reset_children(self)
+        if isinstance(self.lift, nn.Linear):
+            nn.init.uniform_(self.lift.weight, -0.5, 0.5)
         nn.init.zeros_(self.feedback.weight)
         if self.gain is not None:
             nn.init.zeros_(self.gain.weight)
@@ -92,7 +99,8 @@ class SumCell(nn.Module):
                 slot = PLACES * slot + lattices[k - 1].places(lattices[k])
             near: Way | tuple[Tensor, Tensor]
             if lattices:
-                near, around = _way(lattices[k], self.offsets), _way(lattices[k], AROUND)
+                kind = 0 if k == 0 else 2 if k + 1 == len(levels) else 1
+                near, around = _way(lattices[k], square_offsets(self.reaches[kind])), _way(lattices[k], AROUND)
             else:
                 rate = edge_rates(level.edge_index, level.num_nodes, self.pool.weight.dtype)
                 near = (level.edge_index, rate)
@@ -129,7 +137,17 @@ class SumCell(nn.Module):
         return value * (1 + torch.tanh(self.gain(control)))
 
     def __repr__(self) -> str:
-        return f"SumCell({self.channels}, reach={self.offsets[-1][0]}, directions={self.directions})"
+        return f"SumCell({self.channels}, reach={self.reaches[0]}, directions={self.directions})"
+
+
+def _nearest(channels: int) -> Tensor:
+    """Return which clusters the places of a block read from: their own, and those on the side where the place is."""
+    mask = torch.zeros(len(AROUND), channels, PLACES, channels)
+    for offset, (row, column) in enumerate(AROUND):
+        for place in range(PLACES):
+            down, right = divmod(place, 2)
+            mask[offset, :, place] = row in (0, 2 * down - 1) and column in (0, 2 * right - 1)
+    return mask.view(len(AROUND) * channels, PLACES * channels)
 
 
 def _way(lattice: Lattice, offsets: Sequence[tuple[int, int]]) -> Way:
