@@ -67,6 +67,8 @@ class RowRun:
         """
         run, experiment = Run(self.path), self.experiment
         stored = {**run.config.get("experiment", {}), **run.config["train"]}
+        if "start" in experiment.options and isinstance(stored.get("options"), dict):
+            stored["options"] = experiment.entry.build.complete_config(stored["options"])
         asked = jsonable({**experiment.describe(), **asdict(experiment.train)})
         for name, value in asked.items():
             if stored.get(name) != value:

@@ -2,12 +2,14 @@
 
 from ghr.paper.item import Item
 from ghr.paper.items.ablations import AblationFigure, AblationTable
+from ghr.paper.items.cells import CellsTable
 from ghr.paper.items.diameter import Diameter
 from ghr.paper.items.extension import ExtensionTable
 from ghr.paper.items.memory import Memory
 from ghr.paper.items.parameters import Parameters
 from ghr.paper.items.prediction import Prediction
 from ghr.paper.items.small_range import SmallRange
+from ghr.paper.items.start import Start
 
 _ALL: tuple[Item, ...] = (
     SmallRange(),
@@ -18,6 +20,8 @@ _ALL: tuple[Item, ...] = (
     Memory(),
     Parameters(),
     ExtensionTable(),
+    CellsTable(),
+    Start(),
 )
 ITEMS: dict[str, Item] = {item.name: item for item in _ALL}
 
