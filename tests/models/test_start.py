@@ -81,7 +81,7 @@ def test_starts_differ_in_the_maps_of_the_updates_alone(conv):
     assert smaller
     assert all(".conv." in name for name in smaller)
     for name in smaller:
-        power = 2 if name.endswith("gate_content.weight") or conv in ("gcn", "gated_gcn") else 1
+        power = 2 if name.endswith("gate_content.weight") or conv in ("gcn", "gated_gcn", "gat") else 1
         torch.testing.assert_close(scaled[name], STARTS["scaled"] ** power * paper[name])
 
 

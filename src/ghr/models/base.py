@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
-from ghr.checks import check_names
+from ghr.checks import check_names, show
 from ghr.datasets.task import Task
 from ghr.hierarchy.data import levels_of, num_graphs_of
 from ghr.models.inputs import Widths
@@ -90,7 +90,7 @@ class GraphModel(nn.Module):
         foreign = [name for name in given if name not in self.loops]
         if foreign:
             has = f"the loops {', '.join(self.loops)}" if self.loops else "no loops"
-            named = ", ".join(f"{name}={given[name]}" for name in foreign)
+            named = ", ".join(f"{name}={show(given[name])}" for name in foreign)
             raise ValueError(f"{type(self).__name__} has {has}, but {named} was given; leave it out.")
 
     def reset_parameters(self) -> None:

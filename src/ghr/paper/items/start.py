@@ -27,8 +27,8 @@ TESTS = (
 
 _CLAIM = f"""\
 GHR is built twice from the same seed: with `start="paper"`, which draws all weights as the paper does, and with the
-default `start="scaled"`, which multiplies the maps of every update by {SCALE:g} before training (the first map of a
-gated GINE, the map of a GCN and the last weight of a GatedGCN twice). The equations, the parameters and their number are the same.
+default `start="scaled"`, which multiplies the maps of every update by {SCALE:g} before training (twice the first map
+of a gated GINE, and the single maps of GCN, GAT and GatedGCN). Equations and parameters are the same.
 
 What is measured: mean |prediction| of the untrained model, its largest one (also with twice the steps), the loss of the
 first batch over that of the best constant, and the norm of the first gradient before clipping; then updates by the
