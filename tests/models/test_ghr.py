@@ -558,7 +558,7 @@ def test_learns_from_a_loader():
     model = GHR(2, 16, 1, steps=2)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
     losses = []
-    for _ in range(15):
+    for _ in range(25):
         total = 0.0
         for batch in DataLoader(graphs, batch_size=4, shuffle=True):
             optimizer.zero_grad()
