@@ -1,10 +1,12 @@
 """The base of every model."""
 
+import functools
 import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
@@ -12,6 +14,7 @@ from torch_geometric.transforms import BaseTransform
 from ghr.checks import check_names, show
 from ghr.datasets.task import Task
 from ghr.hierarchy.data import levels_of, num_graphs_of
+from ghr.models.budget import find_width
 from ghr.models.inputs import Widths
 from ghr.models.pretrained import UNIT, describe_value, load_pretrained, save_pretrained
 from ghr.nn.readout import Readout, ReadoutInput, ScaledReadout
@@ -105,7 +108,8 @@ class GraphModel(nn.Module):
     @classmethod
     def option_names(cls) -> tuple[str, ...]:
         """Return the names of the options that :meth:`for_data` takes."""
-        return tuple(name for name in inspect.signature(cls).parameters if name != "out_channels")
+        own = tuple(name for name in inspect.signature(cls).parameters if name != "out_channels")
+        return (*own, "budget") if "hidden_channels" in own else own
 
     @classmethod
     def suggested_names(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -119,10 +123,33 @@ class GraphModel(nn.Module):
         Args:
             example: A graph, or a sequence of graphs that are alike.
             task: What is asked of them.
-            **options: Options of the constructor, in place of what the data say or of the defaults.
+            **options: Options of the constructor, in place of what the data say or of the defaults; and ``budget``, in
+                place of ``hidden_channels``: the number of parameters that the width is chosen for.
         """
         check_names(cls.__name__, options, cls.option_names())
-        return cls(**cls._arguments(Widths.of(example, task), options, example))
+        widths = Widths.of(example, task)
+        budget = options.pop("budget", None)
+        if budget is not None:
+            if "hidden_channels" in options:
+                raise ValueError("Both budget and hidden_channels say how wide the model is; leave one out.")
+            options["hidden_channels"] = cls._fit_width(widths, options, example, budget)
+        return cls(**cls._arguments(widths, options, example))
+
+    @classmethod
+    def _fit_width(cls, widths: Widths, options: Mapping[str, Any], example: Any, budget: int) -> int:
+        """Return the width with which the model has as many parameters as wanted."""
+
+        @functools.cache
+        def count(width: int) -> int:
+            with torch.random.fork_rng(devices=[]):
+                return cls(**cls._arguments(widths, {**options, "hidden_channels": width}, example)).num_parameters
+
+        return find_width(count, budget, multiple=cls.width_multiple(options))
+
+    @classmethod
+    def width_multiple(cls, options: Mapping[str, Any]) -> int:
+        """Return what the width must be a multiple of, for a model with these options."""
+        return 1
 
     @classmethod
     def _arguments(cls, widths: Widths, options: Mapping[str, Any], example: Any) -> dict[str, Any]:

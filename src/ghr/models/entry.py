@@ -19,6 +19,8 @@ class Entry:
         summary: What it is, in a few words.
         reference: Where it comes from.
         training: What suits it better than the recipe of a benchmark, as fields of :class:`~ghr.TrainConfig`.
+        budget: The number of parameters that its width is chosen for, unless a benchmark suggests another or the user
+            says a width; ``None`` for a model that has a width of its own.
     """
 
     build: type[GraphModel]
@@ -26,6 +28,7 @@ class Entry:
     summary: str = ""
     reference: str = ""
     training: Mapping[str, Any] = field(default_factory=dict)
+    budget: int | None = None
 
     def __post_init__(self) -> None:
         if not (isinstance(self.build, type) and issubclass(self.build, GraphModel)):
@@ -44,8 +47,13 @@ class Entry:
             suggested: What a benchmark suggests; a model takes what concerns it.
         """
         own = {**self.options, **_check_options(options)}
+        if "budget" in options and "hidden_channels" not in options:
+            own.pop("hidden_channels", None)
         takes = set(self.build.suggested_names(own)) & set(self.build.option_names())
         taken = {name: value for name, value in (suggested or {}).items() if name in takes}
+        if "budget" in own or (self.budget is not None and "hidden_channels" not in own):
+            taken.pop("hidden_channels", None)
+            taken["budget"] = (suggested or {}).get("budget", self.budget)
         return self.build.for_data(example, task, **{**taken, **own})
 
 
