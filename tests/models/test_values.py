@@ -111,7 +111,7 @@ def select_by_loops(model, data):
                 candidates.append((above[levels[k + 1].assignment[node]], cell.cluster, [1.0]))
             chosen = choose_by_loops(cell, values[k][node], candidates)
             if k == 0:
-                gate = linear(cell.gate, relu(linear(cell.gate_input, data.x[node].tolist())))
+                gate = linear(cell.gate, relu(plus(linear(cell.gate_input, data.x[node].tolist()), seen[node])))
                 chosen = [v / (1 + math.exp(cell.sharpness.item() * g)) for v, g in zip(chosen, gate, strict=True)]
             new.append(chosen)
         values[k] = new
@@ -124,16 +124,37 @@ def select_by_loops(model, data):
                 loop(k - 1)
 
     for _ in range(model.steps):
+        seen = see_extremes_by_loops(model.values.cells[0], levels[0], values[0])
         loop(len(levels) - 1)
-    weight = model.readout.weight.softmax(dim=1).tolist()
-    factor = model.readout.factor.tolist()
-    return torch.tensor(
-        [
-            [s * sum(w * v for w, v in zip(row, value, strict=True)) for row, s in zip(weight, factor, strict=True)]
-            for value in values[0]
-        ],
-        dtype=torch.double,
-    )
+    return torch.tensor([mix_by_loops(model.readout, value) for value in values[0]], dtype=torch.double)
+
+
+def see_extremes_by_loops(cell, level, values):
+    """What the values of the last global step say to the gate of every node of one graph."""
+    if cell.gate_graph is None:
+        return [[0.0] * cell.gate.in_features for _ in values]
+    encoder = cell.edges.step
+    steps = [softplus(linear(encoder[2], relu(linear(encoder[0], row.tolist())))) for row in level.edge_attr]
+    unit = [sum(channel) / len(steps) for channel in zip(*steps, strict=True)]
+    seen = []
+    for value in values:
+        row = []
+        for end in (max, min):
+            for channel, size in enumerate(unit):
+                row.append(math.tanh((value[channel] - end(other[channel] for other in values)) / size))
+        seen.append(linear(cell.gate_graph, row))
+    return seen
+
+
+def mix_by_loops(readout, value):
+    prediction = []
+    for column in range(readout.out_channels):
+        lean = [0.0] * len(value) if readout.lean is None else readout.lean[column].tolist()
+        logits = [theta + tau * v for theta, tau, v in zip(readout.weight[column].tolist(), lean, value, strict=True)]
+        total = sum(math.exp(logit) for logit in logits)
+        mean = sum(math.exp(logit) * v for logit, v in zip(logits, value, strict=True)) / total
+        prediction.append(readout.factor[column].item() * mean)
+    return prediction
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3])
@@ -143,6 +164,13 @@ def test_select_equals_the_loops(levels, sharpness):
     model.values.sharpen(sharpness)
     given = data if levels > 1 else Data(x=data.x, edge_index=data.edge_index, edge_attr=data.edge_attr)
     expected = select_by_loops(model, given if levels > 1 else _flat(given))
+    assert relative_error(model(given), expected) <= 1e-10
+
+
+def test_gates_that_read_extremes_equal_the_loops():
+    model, data = make(levels=1, value_gate="graph", steps=3), hierarchy(8, 14, seed=5)
+    given = Data(x=data.x, edge_index=data.edge_index, edge_attr=data.edge_attr)
+    expected = select_by_loops(model, _flat(given))
     assert relative_error(model(given), expected) <= 1e-10
 
 
@@ -196,12 +224,32 @@ def test_gates_can_read_the_extremes_of_each_graph_alone():
     graphs = [random_graph(n, 2 * n, in_channels=2, edge_dim=3, seed=n).apply(_double) for n in (5, 9, 7)]
     assert_batch_equals_loop(model, graphs, rtol=1e-10)
     assert_permutation_equivariant(model, graphs[1])
-    state = model.initial_state(graphs[0])
+
+
+def test_the_farthest_node_can_be_the_next_source():
+    """Two sweeps by hand: the first from the marked node, the second from the end that it found farthest."""
+    model = GHR(1, 4, 1, conv=None, levels=1, values="select", value_channels=2, value_gate="graph", steps=2, t_low=9)
+    cell, far = model.values.cells[0], 50.0
     with torch.no_grad():
-        model.values.cells[0].gate_graph.weight.mul_(3)
-    other, _ = model.step(graphs[0], state)
-    model.values.cells[0].gate_graph.weight.data.zero_()
-    assert not torch.allclose(other, model.step(graphs[0], state)[0])
+        for parameter in cell.parameters():
+            parameter.zero_()
+        cell.edges.step[2].bias.fill_(math.log(math.e - 1))  # steps of one
+        cell.difference.weight[:2] = -torch.eye(2)  # the smaller is chosen
+        cell.difference.weight[2:] = torch.eye(2)
+        cell.choice.weight[:, :2] = far * torch.eye(2)
+        cell.choice.weight[:, 2:] = -far * torch.eye(2)
+        cell.gate.bias.fill_(-far)
+        cell.gate_input.weight[0] = 1.0
+        cell.gate.weight[0, 0] = 2 * far  # the first channel starts at the mark
+        cell.gate_graph.weight[1, 0] = 1.0  # the second where the first was largest
+        cell.gate_graph.bias[1] = 0.5
+        cell.gate.weight[1, 1] = 4 * far
+    data = path_graph(8)
+    data.x = torch.eye(8)[:, 2:3]
+    _, state = model.step(data, model.initial_state(data))
+    _, state = model.step(data, state)
+    torch.testing.assert_close(state.values[0][:, 0], (torch.arange(8.0) - 2).abs())
+    torch.testing.assert_close(state.values[0][:, 1], 7 - torch.arange(8.0))
 
 
 # Values that are added up

@@ -28,7 +28,7 @@ def test_defaults_are_valid_and_frozen() -> None:
         ("optimizer", "sgd", "known are adam, adamw"),
         ("weight_decay", -0.1, "at least 0"),
         ("clip", 0.0, "or None"),
-        ("schedule", "step", "known are constant, cosine, plateau"),
+        ("schedule", "step", "known are constant, cosine, exponential, plateau"),
         ("plateau_factor", 1.0, r"\(0, 1\)"),
         ("plateau_patience", -1, "at least 0"),
         ("min_lr", -1e-6, "at least 0"),

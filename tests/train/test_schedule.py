@@ -32,12 +32,17 @@ def test_cosine_falls_to_min_lr() -> None:
     assert found == pytest.approx(expected)
 
 
+def test_exponential_falls_to_min_lr_by_the_same_part_every_epoch() -> None:
+    found = rates(schedule(TrainConfig(lr=0.1, min_lr=1e-5, schedule="exponential", epochs=4)), [1.0] * 6)
+    assert found == pytest.approx([1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-5])
+
+
 def test_plateau_waits_and_stops_at_min_lr() -> None:
     config = TrainConfig(lr=0.1, min_lr=0.04, schedule="plateau", plateau_patience=1, plateau_factor=0.5)
     assert rates(schedule(config), [1.0] * 7) == pytest.approx([0.1, 0.1, 0.1, 0.05, 0.05, 0.04, 0.04])
 
 
-@pytest.mark.parametrize("name", ["constant", "cosine", "plateau"])
+@pytest.mark.parametrize("name", ["constant", "cosine", "exponential", "plateau"])
 def test_goes_on_where_it_was(name: str) -> None:
     config = TrainConfig(lr=0.1, schedule=name, epochs=10, plateau_patience=1)  # type: ignore[arg-type]
     vals = [1.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.4, 0.5]
@@ -50,8 +55,9 @@ def test_goes_on_where_it_was(name: str) -> None:
     assert rates(second, vals[4:]) == whole[4:]
 
 
-def test_a_longer_cosine_goes_on_as_if_it_had_always_been_longer() -> None:
-    short, long = (TrainConfig(lr=0.1, schedule="cosine", epochs=epochs) for epochs in (3, 6))
+@pytest.mark.parametrize("name", ["cosine", "exponential"])
+def test_a_longer_fall_goes_on_as_if_it_had_always_been_longer(name: str) -> None:
+    short, long = (TrainConfig(lr=0.1, schedule=name, epochs=epochs) for epochs in (3, 6))  # type: ignore[arg-type]
     first, second = schedule(short), schedule(long)
     rates(first, [1.0] * 3)
     second.optimizer.load_state_dict(first.optimizer.state_dict())

@@ -10,7 +10,7 @@ from torch_geometric.data import Batch, Data
 from ghr.hierarchy.data import levels_of
 from ghr.hierarchy.lattice import Lattice, lattice_edges
 
-FACTORS = {2: 1.0, 4: 0.5}  # by how much lattices are dilated, and what each weighs
+FACTORS = {2: 4.0, 4: 2.0, 8: 1.0}  # by how much lattices are drawn apart, and how often each
 TINY = 1e-12
 
 
@@ -39,7 +39,7 @@ class ScaleLaw(nn.Module):
         nn.init.constant_(self.exponent, -2.0)
 
     def forward(self, model: nn.Module, prepare: Callable[[Data], Data], data: Data) -> Tensor:
-        """Return how far the law is from holding: weighted logarithms of mean squared errors.
+        """Return how far the law is from holding, by one factor drawn at random: a logarithm of a mean squared error.
 
         Args:
             model: The model.
@@ -52,17 +52,15 @@ class ScaleLaw(nn.Module):
         count, side = lattice.shape
         x: Tensor = data["x"].view(count, side, side, -1)
         target: Tensor = data["y"].view(count, side, side)
-        total = x.new_zeros(())
-        for factor, weight in FACTORS.items():
-            few = x[: max(1, count // factor**2)]  # as many nodes as the batch has
-            first = [int(value) for value in torch.randint(factor, (2,))]
-            apart = x.new_zeros(len(few), factor * side, factor * side, x.size(3))
-            apart[:, first[0] :: factor, first[1] :: factor] = few
-            far = model(self._fill(apart, prepare)).view(apart.shape[:3])
-            far = far[:, first[0] :: factor, first[1] :: factor]
-            error = (far * factor**-self.exponent - target[: len(few)]).square().mean()
-            total = total + weight * (error + TINY).log10()
-        return total
+        factor = [*FACTORS][int(torch.multinomial(torch.tensor([*FACTORS.values()]), 1))]
+        few = x[: max(1, count // factor**2)]  # as many nodes as the batch has
+        first = [int(value) for value in torch.randint(factor, (2,))]
+        apart = x.new_zeros(len(few), factor * side, factor * side, x.size(3))
+        apart[:, first[0] :: factor, first[1] :: factor] = few
+        far = model(self._fill(apart, prepare)).view(apart.shape[:3])
+        far = far[:, first[0] :: factor, first[1] :: factor]
+        error: Tensor = (far * factor**-self.exponent - target[: len(few)]).square().mean()
+        return (error + TINY).log10()
 
     def _fill(self, x: Tensor, prepare: Callable[[Data], Data]) -> Data:
         """Return a batch of lattices with these inputs :math:`(B, L, L, D)`."""

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 from ghr.checks import check_choice, check_flag, check_number, check_whole
 
 OptimizerName = Literal["adam", "adamw"]
-ScheduleName = Literal["constant", "cosine", "plateau"]
+ScheduleName = Literal["constant", "cosine", "exponential", "plateau"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,8 @@ class TrainConfig:
         optimizer: ``"adam"`` or ``"adamw"``.
         weight_decay: Weight decay of the optimiser.
         clip: Largest norm of the gradient; ``None`` does not clip.
-        schedule: ``"constant"``, ``"cosine"`` (from ``lr`` down to ``min_lr`` over all epochs) or ``"plateau"``
+        schedule: ``"constant"``; ``"cosine"`` or ``"exponential"`` (from ``lr`` down to ``min_lr`` over all epochs, the
+            second by the same part every epoch, which suits errors that fall by orders of magnitude); or ``"plateau"``
             (``lr`` times ``plateau_factor`` after more than ``plateau_patience`` epochs without improvement).
         plateau_factor: Factor of the plateau schedule, in ``(0, 1)``.
         plateau_patience: Epochs without improvement that the plateau schedule tolerates.

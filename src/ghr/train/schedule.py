@@ -7,6 +7,7 @@ from torch.optim import Optimizer
 
 from ghr.train.config import TrainConfig
 
+FALLING = ("cosine", "exponential")  # by the epoch alone
 LEAST_CHANGE = 1e-4  # the part of an error by which it must fall to count as better, as in PyTorch
 
 
@@ -33,10 +34,10 @@ class Schedule:
     def step(self, error: float) -> None:
         """End an epoch whose validation error was ``error``; lower is better."""
         self.epoch += 1
-        if self.config.schedule == "cosine":
-            self._set(self._cosine())
-        elif self.config.schedule == "plateau":
+        if self.config.schedule == "plateau":
             self._follow(error)
+        elif self.config.schedule in FALLING:
+            self._set(self._fall())
 
     def _follow(self, error: float) -> None:
         # PyTorch's own schedule multiplies by 1 - threshold, which calls no change at all better below zero.
@@ -48,9 +49,11 @@ class Schedule:
             self._set(max(self.lr * self.config.plateau_factor, self.config.min_lr))
             self.stale = 0
 
-    def _cosine(self) -> float:
+    def _fall(self) -> float:
         # Of the epoch alone, so that a run of more epochs can go on from one of fewer.
         least, part = self.config.min_lr / self.config.lr, min(self.epoch / self.config.epochs, 1.0)
+        if self.config.schedule == "exponential":
+            return float(self.config.lr * least**part)
         return self.config.lr * (least + (1 - least) * (1 + math.cos(math.pi * part)) / 2)
 
     def _set(self, lr: float) -> None:
@@ -64,8 +67,8 @@ class Schedule:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from what :meth:`state_dict` returned, also of a schedule over fewer epochs."""
         self.epoch, self.best, self.stale = state["epoch"], state["best"], state["stale"]
-        if self.config.schedule == "cosine":
-            self._set(self._cosine())
+        if self.config.schedule in FALLING:
+            self._set(self._fall())
 
     def __repr__(self) -> str:
         return f"Schedule({self.config.schedule!r}, lr={self.lr})"

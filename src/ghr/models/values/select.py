@@ -14,6 +14,7 @@ from ghr.models.values.update import Reading, ValueState, ValueUpdate
 from ghr.nn.encoder import Width, make_encoder
 from ghr.nn.values import Candidates, Gate, Holder, SelectCell
 from ghr.nn.values.select import CandidateEncoder
+from ghr.ops import aggregate_sum
 
 
 class SelectLevel(NamedTuple):
@@ -55,6 +56,17 @@ def _distances(level: Level, like: Tensor) -> Tensor:
     return level.centre_distance.unsqueeze(1)
 
 
+def _unit(part: SelectLevel) -> Tensor:
+    """Return the mean step of the graph of every node :math:`(N, m)`, or one row; one where a graph has no edges."""
+    step, batch = part.edges.step.detach(), part.level.batch
+    if step.size(0) == 1:
+        return step
+    graph = batch.index_select(0, part.edges.target)
+    total = aggregate_sum(step, graph, part.num_graphs)
+    count = torch.bincount(graph, minlength=part.num_graphs).unsqueeze(1)
+    return torch.where(count > 0, total / count.clamp(min=1), 1.0).index_select(0, batch)
+
+
 class SelectUpdate(ValueUpdate):
     """The update of a level whose values are chosen from neighbours, from members and from the cluster.
 
@@ -78,7 +90,7 @@ class SelectUpdate(ValueUpdate):
             groups.append((above.held, part.cluster))
         chosen = self.cell.choose(state.held, groups)
         control, normalised = self._update_control(self._see(state), above, below, outer)
-        value = self.cell.close(chosen, part.given, normalised, (part.level.batch, part.num_graphs))
+        value = self.cell.close(chosen, part.given, normalised)
         return ValueState(Holder(value, normalised), control)
 
     def _see(self, state: ValueState) -> LevelState | None:
@@ -120,7 +132,7 @@ class SelectValues(nn.Module):
         levels: int,
     ) -> None:
         super().__init__()
-        self.channels, self.edge_dims = channels, list(edge_dims)
+        self.channels, self.gate, self.edge_dims = channels, gate, list(edge_dims)
         finest = edge_dims[0]
         # The control reads numbers beside the differences of values, so that codes are embedded first.
         coded = not (finest is None or isinstance(finest, int)) and control > 0
@@ -168,8 +180,12 @@ class SelectValues(nn.Module):
     def begin(
         self, parts: tuple[SelectLevel, ...], levels: Sequence[Level], value: Tensor, x: Tensor
     ) -> tuple[SelectLevel, ...]:
-        """Return the levels for another global step: the same as before."""
-        return parts
+        """Return the levels for another global step, whose gate may read what the last one arrived at."""
+        finest, *above = parts
+        if finest.given is None:
+            return parts
+        read = self._cell(0).read_values(finest.given, value / _unit(finest), finest.level.batch, finest.num_graphs)
+        return (finest._replace(given=read), *above)
 
     def update_of(self, k: int, parts: Sequence[SelectLevel], control: LevelCellUpdate | None) -> SelectUpdate:
         """Return how a level is updated."""

@@ -64,8 +64,9 @@ class SelectCell(nn.Module):
         edge_dim: Width of the edge features; ``0`` without any.
         in_channels: Width of the input, which only the finest level has.
         control: Width of the control :math:`c`; ``0`` without any.
-        gate: What the gate reads beside input and control: ``"node"`` for nothing, ``"graph"`` for how far the values
-            are from the largest and the smallest of the graph.
+        gate: What the gate of the finest level reads beside input and control: ``"node"`` for nothing, ``"graph"`` for
+            how far the values that the last global step arrived at are from the largest and the smallest of the graph,
+            in steps. So the node that was found to be the farthest can be where the next global step starts from.
         members: Whether nodes also choose from the level below.
         cluster: Whether nodes also choose from the level above.
     """
@@ -92,11 +93,12 @@ class SelectCell(nn.Module):
         self.difference = nn.Linear(channels, hidden_channels, bias=False)
         self.controls = nn.Linear(control, 2 * hidden_channels, bias=False) if control else None
         self.choice = nn.Linear(hidden_channels, channels, bias=False)  # a constant would not change a softmax
-        self.has_gate = in_channels is not None or control > 0 or gate == "graph"
+        self.has_gate = in_channels is not None or control > 0
         if self.has_gate:
             self.gate_input = None if in_channels is None else make_encoder(in_channels, hidden_channels)
             self.gate_control = nn.Linear(control, hidden_channels) if control else None
-            self.gate_graph = nn.Linear(2 * channels, hidden_channels) if gate == "graph" else None
+            reads = gate == "graph" and in_channels is not None
+            self.gate_graph = nn.Linear(2 * channels, hidden_channels) if reads else None
             self.gate = nn.Linear(hidden_channels, channels)
         self.register_buffer("sharpness", torch.ones(()))
         self.reset_parameters()
@@ -136,22 +138,32 @@ class SelectCell(nn.Module):
             return select(values[0], logits[0], targets[0], own.value)
         return select(torch.cat(values), torch.cat(logits), torch.cat(targets), own.value)
 
-    def close(self, value: Tensor, given: Tensor | None, control: Tensor | None, graph: tuple[Tensor, int]) -> Tensor:
+    def read_values(self, given: Tensor, value: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
+        """Return what input and values say to the gate, once per global step.
+
+        Args:
+            given: What :meth:`read_input` returned.
+            value: What the last global step arrived at, in steps :math:`(N, m)`.
+            batch: Graph of every node.
+            num_graphs: Number of graphs.
+        """
+        if not self.has_gate or self.gate_graph is None:
+            return given
+        return given + self.gate_graph(_from_extremes(value, batch, num_graphs))  # type: ignore[no-any-return]
+
+    def close(self, value: Tensor, given: Tensor | None, control: Tensor | None) -> Tensor:
         """Return values after the gate.
 
         Args:
             value: What was chosen :math:`(N, m)`.
-            given: What :meth:`read_input` returned.
+            given: What :meth:`read_values` returned.
             control: Of the nodes :math:`(N, d)`.
-            graph: Graph of every node, and the number of graphs.
         """
         if not self.has_gate:
             return value
         parts = [] if given is None else [given]
         if self.gate_control is not None and control is not None:
             parts.append(self.gate_control(control))
-        if self.gate_graph is not None:
-            parts.append(self.gate_graph(_from_extremes(value, *graph)))
         hidden = torch.stack(parts).sum(dim=0) if len(parts) > 1 else parts[0]
         return torch.sigmoid(-self.sharpness * self.gate(hidden.relu())) * value
 
