@@ -161,7 +161,8 @@ class Experiment:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.train.seed)
             model = self.entry.for_data(_Joined(splits), splits.task, self.options, self.suggested)
-        if isinstance(self.data, OwnGraphs) and model.takes_unit and splits.task.is_regression:
+        scaled = model.wants_unit or isinstance(self.data, OwnGraphs)
+        if scaled and model.takes_unit and splits.task.is_regression:
             model.set_unit(*_measure_targets(splits))
         return model
 

@@ -80,7 +80,7 @@ def choose_by_loops(cell, own, candidates):
         hidden = relu(plus(linear(encoder.base, features), linear(cell.difference, difference)))
         logits.append([cell.sharpness.item() * value for value in linear(cell.choice, hidden)])
         step = softplus(linear(encoder.step[2], relu(linear(encoder.step[0], features))))
-        arrived.append(plus(value, step))
+        arrived.append(plus(value, step if len(step) > 1 else step * len(value)))
     out = []
     for channel in range(len(own)):
         weight = [math.exp(row[channel]) for row in logits]
@@ -135,7 +135,7 @@ def see_extremes_by_loops(cell, level, values):
         return [[0.0] * cell.gate.in_features for _ in values]
     encoder = cell.edges.step
     steps = [softplus(linear(encoder[2], relu(linear(encoder[0], row.tolist())))) for row in level.edge_attr]
-    unit = [sum(channel) / len(steps) for channel in zip(*steps, strict=True)]
+    unit = [sum(step[0] for step in steps) / len(steps)] * cell.channels
     seen = []
     for value in values:
         row = []
@@ -147,13 +147,12 @@ def see_extremes_by_loops(cell, level, values):
 
 
 def mix_by_loops(readout, value):
+    if readout.peak is not None:
+        value = [*value, max(math.exp(p) * v for p, v in zip(readout.peak.tolist(), value, strict=True))]
     prediction = []
-    for column in range(readout.out_channels):
-        lean = [0.0] * len(value) if readout.lean is None else readout.lean[column].tolist()
-        logits = [theta + tau * v for theta, tau, v in zip(readout.weight[column].tolist(), lean, value, strict=True)]
+    for logits, factor in zip(readout.weight.tolist(), readout.factor.tolist(), strict=True):
         total = sum(math.exp(logit) for logit in logits)
-        mean = sum(math.exp(logit) * v for logit, v in zip(logits, value, strict=True)) / total
-        prediction.append(readout.factor[column].item() * mean)
+        prediction.append(factor * sum(math.exp(logit) * v for logit, v in zip(logits, value, strict=True)) / total)
     return prediction
 
 

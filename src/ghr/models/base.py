@@ -53,6 +53,11 @@ class GraphModel(nn.Module):
         """Whether predictions may be shifted and scaled to the unit of the targets; that needs a readout."""
         return isinstance(getattr(self, "readout", None), nn.Module)
 
+    @property
+    def wants_unit(self) -> bool:
+        """Whether they shall be on a benchmark too; on a user's graphs, whose unit may be any, they always are."""
+        return False
+
     def prepare(self, graph: Data) -> Data:
         """Return a graph as the model needs it: transformed, unless it is already."""
         transform = self.transform

@@ -1,5 +1,6 @@
 """Graph Hierarchical Recurrence."""
 
+import math
 from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, Literal
@@ -33,9 +34,7 @@ from ghr.nn.values import Gate, Holder
 from ghr.ops import Pool, check_pool, kernels_for, sort_members
 
 SMALLEST = 16  # nodes of the coarsest lattice: what is still smaller is not worth a level
-# What `start` multiplies the maps of every update by, see `Conv.shrink`: sums over hubs, products, dozens of updates in
-# a row and a coarse state that enters as it is otherwise make first predictions explode.
-STARTS = {"scaled": 0.1, "paper": 1.0}
+STARTS = ("scaled", "paper")
 SOFT, SHARP = 0.5, 0.85  # from where to where in a training the choice of values becomes sharp
 
 
@@ -95,9 +94,10 @@ class GHR(Recurrence[Encoded]):
         scale_law: How much training asks for a law of scale (:class:`~ghr.models.scale_law.ScaleLaw`); ``0`` for not at
             all. Only with ``directions`` and one number per node as prediction.
         value_sharpness: How sharp the choice of values is at the end of training; it starts at one.
-        start: ``"scaled"`` starts with updates so small that the untrained model predicts on the scale of its targets
-            (:meth:`~ghr.nn.Conv.shrink`); ``"paper"`` draws all weights as the paper does, with which first predictions
-            reach :math:`10^7` on graphs with hubs. The equations are the same.
+        start: ``"scaled"`` divides the updates of every level by their number before training
+            (:meth:`~ghr.nn.Conv.shrink`), so that states start at the size of one, and on a benchmark training starts
+            around the mean of the targets. ``"paper"`` draws all weights as the paper does, with which first
+            predictions reach :math:`10^7` on graphs with hubs. The equations are the same.
 
     Shapes:
         - **input:** a (batch of) :class:`~ghr.HierarchicalData` with ``x`` of shape :math:`(N, \text{in\_channels})`
@@ -238,6 +238,11 @@ class GHR(Recurrence[Encoded]):
         )
 
     @property
+    def wants_unit(self) -> bool:
+        """Whether training starts around the mean of the targets; not so in the paper, and values have their size."""
+        return self.start == "scaled" and self.values is None
+
+    @property
     def transform(self) -> Coarsen | None:
         """What puts the coarse levels on a graph; ``None`` for a flat model."""
         return self._transform
@@ -253,11 +258,12 @@ class GHR(Recurrence[Encoded]):
         self._shrink()
 
     def _shrink(self) -> None:
-        """Make the updates of all levels as small as the start wants them."""
-        factor = STARTS[self.start]
-        if factor != 1 and self.state_channels:
-            for cell in self.cells:
-                cell.conv.shrink(factor)  # type: ignore[operator, union-attr]
+        """Divide the updates of every level by their number, unless the start is the paper's."""
+        if self.start == "paper" or not self.state_channels:
+            return
+        updates = self._updates(self.levels, None, None)
+        for k, cell in enumerate(self.cells):
+            cell.conv.shrink(1 / (self.steps * math.prod(updates[k:])))  # type: ignore[operator, union-attr]
 
     @classmethod
     def option_names(cls) -> tuple[str, ...]:

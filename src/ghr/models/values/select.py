@@ -57,7 +57,7 @@ def _distances(level: Level, like: Tensor) -> Tensor:
 
 
 def _unit(part: SelectLevel) -> Tensor:
-    """Return the mean step of the graph of every node :math:`(N, m)`, or one row; one where a graph has no edges."""
+    """Return the mean step in the graph of every node, or one row for all; one where a graph has no edges."""
     step, batch = part.edges.step.detach(), part.level.batch
     if step.size(0) == 1:
         return step

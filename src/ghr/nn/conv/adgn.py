@@ -7,7 +7,6 @@ from torch import Tensor, nn
 
 from ghr.nn.conv.base import Conv, Edges
 from ghr.nn.conv.gcn import normalise, positive_weight_encoder, weighted_sum
-from ghr.nn.shrink import shrink_parameters
 
 
 class ADGN(Conv):
@@ -45,10 +44,6 @@ class ADGN(Conv):
         nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         nn.init.zeros_(self.bias)
         nn.init.xavier_uniform_(self.neighbour.weight)
-
-    def shrink(self, factor: float) -> None:
-        r"""Multiply all maps inside :math:`\tanh`; the diffusion stays."""
-        shrink_parameters(factor, self)
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Normalise the weights."""

@@ -59,9 +59,9 @@ class Conv(nn.Module):
         reset_children(self)
 
     def shrink(self, factor: float) -> None:
-        """Multiply the maps that make the update by a factor, so that a recurrence starts with small updates.
+        """Make the updates smaller by a factor, so that many of them in a row start with a state of moderate size.
 
-        A layer of one's own may do so too; by default it starts as it is.
+        By default a layer starts as it is: one of one's own, and A-DGN, whose updates are bounded.
         """
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:

@@ -44,8 +44,8 @@ class GAT(Conv):
         nn.init.zeros_(self.bias)
 
     def shrink(self, factor: float) -> None:
-        """Multiply the map of the values that are averaged twice: after a ReLU they add up over all updates."""
-        shrink_parameters(factor**2, self.source)
+        """Multiply the map of what is averaged."""
+        shrink_parameters(factor, self.source)
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Append the self loops and project the edge features."""

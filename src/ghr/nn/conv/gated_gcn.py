@@ -43,11 +43,8 @@ class GatedGCN(Conv):
         self.edge_norm = nn.RMSNorm(channels, eps=1e-6)
 
     def shrink(self, factor: float) -> None:
-        """Multiply the weight of the norm twice: smaller maps before it would be divided out again.
-
-        Twice, since every update is as large as this weight, and after a ReLU they add up.
-        """
-        shrink_parameters(factor**2, self.norm)
+        """Multiply the weight of the norm: smaller maps before it would be divided out again."""
+        shrink_parameters(factor, self.norm)
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Start the edge states, and sort the edges if the kernels are to compute."""

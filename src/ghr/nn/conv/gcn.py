@@ -62,8 +62,8 @@ class GCN(Conv):
         nn.init.zeros_(self.linear.bias)
 
     def shrink(self, factor: float) -> None:
-        """Multiply the map of the update twice: what a ReLU lets through at a hub adds up over all updates."""
-        shrink_parameters(factor**2, self.linear)
+        """Multiply the map of the update."""
+        shrink_parameters(factor, self.linear)
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Normalise the weights."""

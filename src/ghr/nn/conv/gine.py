@@ -25,6 +25,7 @@ class GINE(Conv):
 
     one_row_for_all_edges = True
     gated = False
+    summed = 0.3  # what multiplies the first map at a scaled start: sums over many neighbours enter it
 
     def __init__(self, channels: int, edge_dim: int | None = None) -> None:
         super().__init__(channels, edge_dim)
@@ -43,8 +44,10 @@ class GINE(Conv):
         nn.init.zeros_(self.epsilon)
 
     def shrink(self, factor: float) -> None:
-        """Multiply both maps of the update: a sum over many neighbours enters the first."""
-        shrink_parameters(factor, *self.maps())
+        """Multiply the last map of the update by the factor, and the first, which a sum enters, by ``summed``."""
+        first, last = self.maps()
+        shrink_parameters(self.summed, first)
+        shrink_parameters(factor, last)
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Project the edge features, and sort the edges if the kernels are to compute."""

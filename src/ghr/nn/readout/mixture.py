@@ -9,46 +9,45 @@ ROWS = {"node": 1, "graph": 3, "edge": 3}  # values that a prediction is made of
 
 
 class MixtureReadout(Readout):
-    r"""A weighted mean of the channels of values, times a factor.
+    r"""A weighted mean of the channels of values, times a factor, :math:`\hat y = s\, \mathrm{softmax}(\theta)^\top v`.
 
-    .. math::
-        \hat y = s\, \mathrm{softmax}(\theta + \tau \odot v)^\top v
-
-    There is no constant, so values of any size can be predicted. Weights that add up to one keep channels that went
-    astray from cancelling each other. With :math:`\tau`, zero at the start, the mean can become a maximum or a minimum
-    of channels; without it, twice the values are twice the prediction. A graph is read by the largest, the mean and the
-    smallest value of its nodes, an edge by its source, its target and the difference of both.
+    There is no constant, so twice the values are twice the prediction, at any size. Weights that add up to one keep
+    channels that went astray from cancelling each other. A graph is read by the largest, the mean and the smallest
+    value of its nodes, an edge by its source, its target and the difference of both.
 
     Args:
         level: ``"node"``, ``"graph"`` or ``"edge"``.
         channels: Width :math:`m` of the values.
         out_channels: Width :math:`C` of the predictions.
-        lean: Whether the weights depend on the values, by :math:`\tau`.
+        peak: Whether the largest of all channels, each times a learned factor, is one more of them:
+            :math:`v_{m+1} = \max_c e^{p_c} v_c`.
 
     Shapes:
         - **output:** :math:`(N, C)`, :math:`(B, C)` or :math:`(E, C)`
     """
 
-    def __init__(self, level: str, channels: int, out_channels: int, *, lean: bool = False) -> None:
+    def __init__(self, level: str, channels: int, out_channels: int, *, peak: bool = False) -> None:
         nn.Module.__init__(self)  # the layers of a Readout have constants
         self.layers, self.level, self.out_channels = 1, level, out_channels
-        self.weight = nn.Parameter(torch.empty(out_channels, ROWS[level] * channels))
-        self.lean = nn.Parameter(torch.empty(out_channels, ROWS[level] * channels)) if lean else None
+        self.peak = nn.Parameter(torch.empty(channels)) if peak else None
+        self.weight = nn.Parameter(torch.empty(out_channels, ROWS[level] * (channels + peak)))
         self.factor = nn.Parameter(torch.empty(out_channels))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Reset to the mean of all."""
         nn.init.zeros_(self.weight)
-        if self.lean is not None:
-            nn.init.zeros_(self.lean)
         nn.init.ones_(self.factor)
+        if self.peak is not None:
+            nn.init.zeros_(self.peak)
 
     def rows(self, given: ReadoutInput) -> Tensor:
         """Return the values that every prediction is made of."""
         values = given.values
         if values is None:
             raise ValueError("A MixtureReadout reads values; build the model with values='select' or values='sum'.")
+        if self.peak is not None:
+            values = torch.cat([values, (values * self.peak.exp()).amax(dim=1, keepdim=True)], dim=1)
         if self.level == "node":
             return values
         if self.level == "edge":
@@ -63,9 +62,4 @@ class MixtureReadout(Readout):
 
     def forward(self, given: ReadoutInput) -> Tensor:
         """Predict from the values."""
-        rows = self.rows(given)
-        if self.lean is None:
-            return self.factor * (rows @ self.weight.softmax(dim=1).t())
-        rows = rows.unsqueeze(1)
-        weight = (self.weight + self.lean * rows).softmax(dim=2)
-        return self.factor * (weight * rows).sum(dim=2)
+        return self.factor * (self.rows(given) @ self.weight.softmax(dim=1).t())
