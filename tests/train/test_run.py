@@ -36,7 +36,7 @@ def trained(path: Path, task: Task, model: GraphModel | None = None) -> tuple[Ru
     torch.manual_seed(0)
     graphs = graphs_with(task)
     if model is None:
-        model = GHR.for_data(graphs, task, hidden_channels=4, steps=1, start="paper")
+        model = GHR.for_data(graphs, task, hidden_channels=4, steps=1)
     prepared = [model.prepare(graph) for graph in graphs]
     train(model, prepared, prepared, CONFIG, path, task=task, quiet=True)
     return Run(path), model, graphs
