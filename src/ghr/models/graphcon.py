@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from ghr.checks import check_choice, check_number
 from ghr.models.iterated import Iterated
 from ghr.models.network import LayerInput, check_dropout
-from ghr.nn.aggregation import make_aggregation
+from ghr.nn.aggregation import Aggregation, make_aggregation
 from ghr.nn.encoder import Width
 from ghr.nn.readout import Readout
 
@@ -84,19 +84,25 @@ class GraphCON(Iterated):
         self.residual = nn.Linear(self.channels, self.channels)
         self.edge = None if self.edge_width is None else nn.Linear(self.edge_width, self.channels, bias=False)
 
+    def step(
+        self, state: Tensor, velocity: Tensor, aggregation: Aggregation, edge_sum: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Return state and velocity after a step; `edge_sum` is what the edge features add."""
+        mapped = state @ self.conv.weight.T
+        drive = aggregation(mapped) + self.conv.bias + self.residual(state) - mapped
+        if edge_sum is not None:
+            drive = drive + edge_sum
+        velocity = velocity + self.dt * (self.activation(drive) - self.alpha * velocity - self.gamma * state)
+        state = state + self.dt * velocity
+        return F.dropout(state, self.dropout, self.training), F.dropout(velocity, self.dropout, self.training)
+
     def iterate(self, state: Tensor, graph: LayerInput, layers: int) -> Tensor:
         """Return the states after a number of steps."""
         aggregation = make_aggregation("gcn", graph.edge_index, state.size(0), state.dtype)
-        constant: Tensor = self.conv.bias
+        edge_sum = None
         if self.edge is not None and graph.edge_attr is not None:
-            constant = constant + self.edge(aggregation.sum_features(graph.edge_attr))
-        state = self.activation(state)
-        velocity = state
+            edge_sum = self.edge(aggregation.sum_features(graph.edge_attr))
+        state = velocity = self.activation(state)
         for _ in range(layers):
-            mapped = state @ self.conv.weight.T
-            drive = self.activation(aggregation(mapped) + constant + self.residual(state) - mapped)
-            velocity = velocity + self.dt * (drive - self.alpha * velocity - self.gamma * state)
-            state = state + self.dt * velocity
-            velocity = F.dropout(velocity, self.dropout, self.training)
-            state = F.dropout(state, self.dropout, self.training)
+            state, velocity = self.step(state, velocity, aggregation, edge_sum)
         return state
