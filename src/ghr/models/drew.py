@@ -127,13 +127,14 @@ class DRew(Network):
         if self.max_hops == 1:
             return result
         pairs, distance = self._pairs(graph.data, size)
-        for hop in range(2, self.max_hops + 1):
-            index = pairs[:, distance == hop]
-            check_memory(
-                f"Messages between {index.size(1):,} pairs at distance {hop}",
-                3 * (index.size(1) + size) * state.size(1) * state.element_size(),
-                "take fewer hops, or smaller batches or graphs",
-            )
+        pairs_at = [pairs[:, distance == hop] for hop in range(2, self.max_hops + 1)]
+        largest = size + max(index.size(1) for index in pairs_at)
+        check_memory(
+            f"Passing messages between {pairs.size(1):,} pairs of nodes",
+            40 * pairs.size(1) + 4 * largest * state.size(1) * state.element_size(),
+            "take fewer hops, or smaller batches or graphs",
+        )
+        for index in pairs_at:
             count = torch.bincount(graph.batch.index_select(0, index[1]), minlength=graph.num_graphs)
             there = (count > 0).index_select(0, graph.batch).unsqueeze(1)
             result.append((make_aggregation("gcn", index, size, state.dtype), there))
