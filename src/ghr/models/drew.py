@@ -10,13 +10,14 @@ from torch_geometric.transforms import BaseTransform
 
 from ghr.checks import check_flag, check_whole
 from ghr.hierarchy.data import at_hand, check_edges
+from ghr.hierarchy.tensors import check_tensor
 from ghr.memory import check_memory
 from ghr.models.inputs import MOST_LAYERS
 from ghr.models.network import LayerInput, Network, check_dropout
 from ghr.nn.aggregation import Aggregation, make_aggregation
 from ghr.nn.encoder import Width
 from ghr.nn.readout import Readout
-from ghr.transforms.hops import MOST_HOPS, HopEdges
+from ghr.transforms.hops import HOP_NAMES, MOST_HOPS, HopEdges
 
 
 class DRew(Network):
@@ -142,18 +143,21 @@ class DRew(Network):
 
     def _pairs(self, data: Any, num_nodes: int) -> tuple[Tensor, Tensor]:
         """Return the pairs of a batch and their distances, or raise a ValueError."""
-        pairs, distance, limit = (data._store.get(f"hop_{name}") for name in ("edge_index", "distance", "limit"))
-        if pairs is None or distance is None or limit is None:
+        missing = [name for name in HOP_NAMES if data._store.get(name) is None]
+        if missing:
             raise ValueError(
-                f"DRew needs the pairs of nodes up to {self.max_hops} hops apart, but the graph has none; call "
-                "model.prepare(graph) first."
+                f"DRew needs the pairs of nodes up to {self.max_hops} hops apart, but the graph has no "
+                f"{', '.join(missing)}; call model.prepare(graph) first."
             )
-        check_edges(pairs, num_nodes, "hop_edge_index", look=at_hand(pairs))
+        pairs, distance, limit = (check_tensor(name, data[name]) for name in HOP_NAMES)
+        check_edges(pairs, num_nodes, HOP_NAMES[0], look=at_hand(pairs))
         if distance.shape != pairs.shape[1:]:
             raise ValueError(f"hop_distance has the shape {tuple(distance.shape)} for {pairs.size(1)} pairs of nodes.")
+        if limit.numel() == 0:
+            raise ValueError("hop_limit is empty, but says up to which distance a graph has its pairs.")
         if at_hand(limit) and int(limit.min()) < self.max_hops:
             raise ValueError(
-                f"DRew reads nodes up to {self.max_hops} hops away, but the graph was prepared for {int(limit.min())}; "
+                f"DRew reads nodes up to {self.max_hops} hops away, but hop_limit of the graph is {int(limit.min())}; "
                 "call model.prepare(graph) with the original graph."
             )
         return pairs, distance

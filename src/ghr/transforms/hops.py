@@ -8,9 +8,11 @@ from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
 from ghr.checks import check_whole
-from ghr.hierarchy.data import check_edges
+from ghr.hierarchy.level import read_finest
+from ghr.hierarchy.tensors import check_edges
 from ghr.memory import check_memory
 
+HOP_NAMES = ("hop_edge_index", "hop_distance", "hop_limit")
 MOST_HOPS = 2**15 - 1
 ENTRY = 24  # bytes of an entry of a sparse product, its sorted copy included
 PAIR = 18  # bytes of a pair: two int64 and an int16
@@ -40,16 +42,14 @@ class HopEdges(BaseTransform):
 
     def forward(self, data: Data) -> Data:
         """Return the graph with its pairs."""
-        if data.edge_index is None or data.num_nodes is None:
-            raise ValueError("The graph has no edge_index; give an empty tensor of shape (2, 0) if it has no edges.")
-        edge_index = check_edges(data.edge_index, data.num_nodes)
-        hops = find_hops(edge_index.cpu().numpy(), data.num_nodes, self.max_hops)[1:]
-        empty = np.zeros((2, 0), dtype=np.int64)
-        device = edge_index.device
-        data["hop_edge_index"] = torch.from_numpy(np.concatenate([empty, *hops], axis=1)).to(device)
-        distance = np.repeat(np.arange(2, 2 + len(hops)), [pairs.shape[1] for pairs in hops])
-        data["hop_distance"] = torch.from_numpy(distance.astype(np.int16)).to(device)
-        data["hop_limit"] = torch.tensor([self.max_hops], device=device)
+        level = read_finest(data)
+        edge_index = check_edges(level.edge_index, level.num_nodes)
+        hops = find_hops(edge_index.cpu().numpy(), level.num_nodes, self.max_hops)[1:]
+        pairs = np.concatenate([np.zeros((2, 0), dtype=np.int64), *hops], axis=1)
+        distance = np.repeat(np.arange(2, 2 + len(hops), dtype=np.int16), [found.shape[1] for found in hops])
+        values = torch.from_numpy(pairs), torch.from_numpy(distance), torch.tensor([self.max_hops])
+        for name, value in zip(HOP_NAMES, values, strict=True):
+            data[name] = value.to(edge_index.device)
         return data
 
     def __repr__(self) -> str:
