@@ -73,10 +73,10 @@ def find_hops(edge_index: NDArray[np.int64], num_nodes: int, max_hops: int) -> l
         found.append(np.stack([row, column]).astype(np.int64))
         if len(found) == max_hops:
             break
-        reached = ENTRY * int(degree[front.indices].sum())  # at most
+        reached = min(int(degree[front.indices].sum()), num_nodes**2)  # at most
         check_memory(
             f"Finding the pairs at distance {len(found) + 1} among {num_nodes:,} nodes",
-            reached + (PAIR + ENTRY) * seen.nnz,
+            ENTRY * reached + (PAIR + ENTRY) * seen.nnz,
             "take fewer hops, or smaller graphs",
         )
         product = front @ adjacency
