@@ -30,6 +30,7 @@ from ghr.datasets.metrics import make_metric
 from ghr.datasets.task import LOSSES
 from ghr.hierarchy.data import check_graph
 from ghr.hierarchy.reduce import Merged
+from ghr.models.network import Network
 from ghr.nn.conv import CONVS
 from ghr.testing import random_graph
 
@@ -332,6 +333,9 @@ def pick_usual(draw: Draw, kind: type[GraphModel], *, codes: bool) -> dict[str, 
         return {**shared, "layers": 2, "steps": draw.pick("steps", None, 2)}
     if kind is ghr.GPS:
         return {**shared, "layers": 1, "heads": 2}
+    if issubclass(kind, Network):
+        known = inspect.signature(kind).parameters
+        return {name: value for name, value in {**shared, "layers": 2}.items() if name in known}
     start, pool = draw.pick("initial_state", "learned", "random"), draw.pick("pool", "max", "sum", "mean")
     values = draw.pick("values", None, None, None, "select", "sum")
     timed = values is None and draw.pick("time_informed", False, True)

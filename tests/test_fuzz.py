@@ -27,6 +27,7 @@ HANG = 60  # seconds of computing, for calls that take milliseconds
 MENTIONS = {
     "x": (r"\bx\b", "node", "marks", "state of level"),
     "edge_index": ("edge", "path"),
+    "hop_edge_index": ("hop_edge_index", "pairs"),
     "edge_attr": ("edge", "weight", "levels is 1"),
     "edge_weight": ("weight", "edge features", "levels is 1"),
     "num_nodes": ("node",),
@@ -144,9 +145,11 @@ def mentions_of(name):
 def find_arguments():
     """Return the names of all arguments of the public surface, and of the attributes of graphs."""
     public = [getattr(ghr, name) for name in ghr.__all__ if callable(getattr(ghr, name))]
+    public += [entry.build for entry in ghr.MODELS.values()]
     methods = [method for kind in public for _, method in inspect.getmembers(kind, inspect.isfunction)]
     names = {name for function in (*public, *methods) for name in inspect.signature(function).parameters}
     graph = {"x", "edge_attr", "edge_weight", "batch", "y", "data.mask", "level_signature", "ptr", "centre_distance"}
+    graph |= {"hop_edge_index", "hop_distance", "hop_limit"}
     return names | graph | {f"level{k}_batch" for k in range(1, 5)}
 
 

@@ -1,14 +1,20 @@
 """Whole models: GHR, its extensions, and what it is compared with. :data:`MODELS` has them by name."""
 
+from ghr.models.adgn import ADGN
 from ghr.models.base import GraphModel
+from ghr.models.cache_gnn import CacheGNN
 from ghr.models.deep import DeepGNN
+from ghr.models.drew import DRew
 from ghr.models.entry import Entry
 from ghr.models.ghr import GHR
 from ghr.models.gps import GPS
+from ghr.models.graphcon import GraphCON
 from ghr.models.min_plus import MinPlusGHR
+from ghr.models.ph_dgn import PHDGN
 from ghr.models.recurrence import Recurrence
 from ghr.models.settle import Settled
 from ghr.models.state import Encoded, State
+from ghr.models.swan import SWAN
 
 _GHR = "Carotti et al., 2026"
 _ABLATION = f"{_GHR}, ablations"
@@ -71,16 +77,52 @@ MODELS: dict[str, Entry] = {
         "not in the paper",
         {"lr": 3e-3, "schedule": "exponential", "min_lr": 3e-6, "log10": True, "jitter": False, "patience": None},
     ),
+    "a-dgn": Entry(
+        ADGN,
+        {},
+        "an antisymmetric differential equation on the nodes",
+        "Gravina, Bacciu and Gallicchio, ICLR 2023",
+        budget=15_000,
+    ),
+    "swan": Entry(
+        SWAN,
+        {},
+        "an equation that is antisymmetric for the whole graph",
+        "Gravina et al., AAAI 2025",
+        budget=15_000,
+    ),
+    "graphcon": Entry(
+        GraphCON, {}, "coupled, damped oscillators on the nodes", "Rusch et al., ICML 2022", budget=15_000
+    ),
+    "ph-dgn": Entry(
+        PHDGN, {}, "a Hamiltonian system on the nodes, damped and driven", "Heilig et al., ICLR 2025", budget=15_000
+    ),
+    "drew": Entry(
+        DRew, {}, "layers that reach farther one by one, with delay", "Gutteridge et al., ICML 2023", budget=15_000
+    ),
+    "cache-gnn": Entry(
+        CacheGNN,
+        {},
+        "recurrence with a cache of past states; a reconstruction: no code or equations were published",
+        "reconstruction after Ma et al., KDD 2023",
+        budget=15_000,
+    ),
     "min-plus": Entry(MinPlusGHR, {}, "GHR with minima in place of sums, for shortest paths", "not in the paper"),
 }
 
 __all__ = [
+    "ADGN",
     "GHR",
     "GPS",
     "MODELS",
+    "PHDGN",
+    "SWAN",
+    "CacheGNN",
+    "DRew",
     "DeepGNN",
     "Encoded",
     "Entry",
+    "GraphCON",
     "GraphModel",
     "MinPlusGHR",
     "Recurrence",
