@@ -144,6 +144,7 @@ def mentions_of(name):
 def find_arguments():
     """Return the names of all arguments of the public surface, and of the attributes of graphs."""
     public = [getattr(ghr, name) for name in ghr.__all__ if callable(getattr(ghr, name))]
+    public += [entry.build for entry in ghr.MODELS.values()]
     methods = [method for kind in public for _, method in inspect.getmembers(kind, inspect.isfunction)]
     names = {name for function in (*public, *methods) for name in inspect.signature(function).parameters}
     graph = {"x", "edge_attr", "edge_weight", "batch", "y", "data.mask", "level_signature", "ptr", "centre_distance"}

@@ -4,7 +4,9 @@ from torch.nn import functional as F
 from torch_geometric.data import Batch, Data
 
 from cases import hierarchy, relative_error
-from ghr import MODELS, Task
+from ghr import MODELS, Experiment, Task
+from ghr.datasets.splits import make_splits
+from ghr.experiment import OwnGraphs
 from ghr.models import Stack
 from ghr.models.stack import count_degrees
 from ghr.nn.conv.bare import BARE_CONVS
@@ -141,6 +143,15 @@ def test_pna_counts_the_degrees_of_all_graphs(tmp_path):
     assert MODELS["gcn"].for_data(path, Task("node"), {}).config["degrees"] is None
     with pytest.raises(ValueError, match="number 1 is 3"):
         count_degrees([path, 3])
+
+
+def test_pna_counts_in_the_training_graphs_alone():
+    graphs = [random_graph(6, 4 * seed + 3, seed=seed) for seed in range(10)]
+    for graph in graphs:
+        graph.y = torch.zeros(6, 1)
+    splits = make_splits(graphs, Task("node"))
+    model = Experiment(OwnGraphs(splits), "pna", {"hidden_channels": 4}).build(splits)
+    assert model.config["degrees"] == count_degrees(splits.train) != count_degrees(graphs)
 
 
 def test_heads_decide_what_widths_there_are():

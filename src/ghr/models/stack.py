@@ -130,22 +130,23 @@ class Stack(Network):
 
 
 def count_degrees(example: Any) -> list[int]:
-    """Return how many nodes of a graph, or of a sequence of graphs, have 0, 1, 2, ... incoming edges."""
-    total: Tensor | None = None
-    graphs: Sequence[Any] = [example] if isinstance(example, Data) else example
+    """Return how many nodes of a graph, or of a sequence of graphs, have 0, 1, 2, ... incoming edges.
+
+    Of a sequence that also holds graphs for the test, only its ``training_part`` counts.
+    """
+    graphs: Any = [example] if isinstance(example, Data) else getattr(example, "training_part", example)
+    total = torch.zeros(1, dtype=torch.long)
     for index in range(len(graphs)):
         graph = graphs[index]
         if not isinstance(graph, Data):
             raise ValueError(f"A data set holds graphs of PyTorch Geometric; number {index} is {show(graph)}.")
         level = levels_of(graph)[0]
         check_edges(level.edge_index, level.num_nodes)
-        count = level.edge_index[1].bincount(minlength=level.num_nodes).bincount().cpu()
-        if total is not None:
-            longer, shorter = (count, total) if count.numel() > total.numel() else (total, count)
-            count = longer.clone()
-            count[: shorter.numel()] += shorter
+        count = level.edge_index[1].cpu().bincount(minlength=level.num_nodes).bincount(minlength=len(total))
+        count[: len(total)] += total
         total = count
-    return [] if total is None else total.tolist()
+    counts: list[int] = total.tolist()
+    return counts
 
 
 def check_degrees(degrees: Any) -> list[int] | None:

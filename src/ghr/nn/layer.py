@@ -8,6 +8,7 @@ from ghr.nn.activation import make_activation
 from ghr.nn.conv.bare import BareOptions, make_bare_convs
 from ghr.nn.conv.base import Conv, Edges
 from ghr.nn.norm import make_norm
+from ghr.nn.reset import reset_children
 
 
 class Layer(nn.Module):
@@ -39,6 +40,10 @@ class Layer(nn.Module):
         self.norm = make_norm(norm, conv.channels)
         self.edge_norm = make_norm(norm, conv.channels) if hand_on else None
         self.act, self.dropout = make_activation(act), nn.Dropout(dropout)
+
+    def reset_parameters(self) -> None:
+        """Reset all parameters."""
+        reset_children(self)
 
     def forward(self, state: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
         """Return the new states of the nodes, and the edges for the next layer."""

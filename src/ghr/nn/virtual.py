@@ -96,6 +96,9 @@ class VirtualState(nn.Module):
         virtual = virtual + new if self.residual else new
         return local + unpool(virtual, batch), virtual
 
+    def __repr__(self) -> str:
+        return f"VirtualState({self.summarise!r}, layers={len(self.maps)}, residual={self.residual})"
+
 
 class LocalThenGlobal(nn.Module):
     r"""A virtual node that pools the output of every layer, and has no state of its own.
@@ -133,3 +136,6 @@ class LocalThenGlobal(nn.Module):
         mapped = cast(Tensor, self.maps[number](local))
         virtual = self.summarise(mapped, batch, virtual.size(0))
         return mapped + unpool(virtual, batch), virtual
+
+    def __repr__(self) -> str:
+        return f"LocalThenGlobal({self.summarise!r}, layers={len(self.maps)})"
