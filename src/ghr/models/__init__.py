@@ -137,7 +137,7 @@ MODELS: dict[str, Entry] = {
         {},
         "a floor: the best constant",
         "not in the paper",
-        {"lr": 3e-2, "schedule": "cosine", "min_lr": 1e-5},
+        {"lr": 0.1, "schedule": "cosine", "min_lr": 1e-5},
     ),
     "min-plus": Entry(MinPlusGHR, {}, "GHR with minima in place of sums, for shortest paths", "not in the paper"),
 }
