@@ -30,8 +30,9 @@ from ghr.datasets.metrics import make_metric
 from ghr.datasets.task import LOSSES
 from ghr.hierarchy.data import check_graph
 from ghr.hierarchy.reduce import Merged
-from ghr.models.network import Network
+from ghr.models.virtual_node import CONVS as VIRTUAL_CONVS
 from ghr.nn.conv import CONVS
+from ghr.nn.conv.bare import BARE_CONVS
 from ghr.testing import random_graph
 
 # What may stand in place of anything; `value` is what is right there.
@@ -308,6 +309,8 @@ def collate(graphs: list[Data]) -> None:
 
 # Families: models
 
+STACK_CONVS = {"Stack": tuple(BARE_CONVS), "VirtualNode": VIRTUAL_CONVS}
+
 
 def pick_kind(draw: Draw) -> type[GraphModel]:
     return draw.pick("model", *dict.fromkeys(entry.build for entry in MODELS.values()))
@@ -333,9 +336,10 @@ def pick_usual(draw: Draw, kind: type[GraphModel], *, codes: bool) -> dict[str, 
         return {**shared, "layers": 2, "steps": draw.pick("steps", None, 2)}
     if kind is ghr.GPS:
         return {**shared, "layers": 1, "heads": 2}
-    if issubclass(kind, Network):
-        known = inspect.signature(kind).parameters
-        return {name: value for name, value in {**shared, "layers": 2}.items() if name in known}
+    if kind is not ghr.GHR:
+        known, convs = inspect.signature(kind).parameters, STACK_CONVS.get(kind.__name__, ("gcn",))
+        usual = {**shared, "conv": draw.pick("conv", *convs), "layers": 1, "heads": 2, "degrees": [1, 2]}
+        return {name: value for name, value in usual.items() if name in known}
     start, pool = draw.pick("initial_state", "learned", "random"), draw.pick("pool", "max", "sum", "mean")
     values = draw.pick("values", None, None, None, "select", "sum")
     timed = values is None and draw.pick("time_informed", False, True)
@@ -451,9 +455,9 @@ def for_data(draw: Draw) -> None:
     example = draw.pick("example", graphs, graphs[0], tuple(graphs))
     given: dict[str, Any] = {"example": example, "task": Task(draw.pick("level", "node", "graph"))}
     usual = {"layers": 1, "steps": 1, "t_low": 1, "edge_dim": None, "conv": "gcn", "readout": "node"}
-    if entry.options.get("levels") != 1:
+    if entry.options.get("levels") != 1 and "partition" in entry.build.option_names():
         usual |= {"t_high": 1, "levels": 2, "partition": "graclus", "rounds": 1, "mode": "random"}
-    options = {"hidden_channels": 4}
+    options: dict[str, Any] = {"hidden_channels": 4} if "hidden_channels" in entry.build.option_names() else {}
     for option in draw.random.sample(list(usual), draw.random.randint(0, 3)):
         if option in entry.build.option_names():
             options[option] = usual[option]

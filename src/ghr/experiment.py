@@ -333,10 +333,14 @@ def _transform(graphs: Examples, transform: BaseTransform) -> list[Data]:
 
 
 class _Joined:
-    """All graphs of all splits as one sequence, so that a model knows every code that occurs."""
+    """All graphs of all splits as one sequence, so that a model knows every code that occurs.
+
+    What a model measures it reads off ``training_part`` alone.
+    """
 
     def __init__(self, splits: Splits) -> None:
         self.parts = list(splits.named().values())
+        self.training_part = splits.train
         self.node_codes = getattr(splits.train, "node_codes", None)
         self.edge_codes = getattr(splits.train, "edge_codes", None)
 

@@ -3,18 +3,23 @@
 from ghr.models.adgn import ADGN
 from ghr.models.base import GraphModel
 from ghr.models.cache_gnn import CacheGNN
+from ghr.models.constant import Constant
 from ghr.models.deep import DeepGNN
 from ghr.models.drew import DRew
 from ghr.models.entry import Entry
+from ghr.models.gcnii import GCNII
 from ghr.models.ghr import GHR
 from ghr.models.gps import GPS
 from ghr.models.graphcon import GraphCON
 from ghr.models.min_plus import MinPlusGHR
+from ghr.models.mlp import NodeMLP
 from ghr.models.ph_dgn import PHDGN
 from ghr.models.recurrence import Recurrence
 from ghr.models.settle import Settled
+from ghr.models.stack import Stack
 from ghr.models.state import Encoded, State
 from ghr.models.swan import SWAN
+from ghr.models.virtual_node import VirtualNode
 
 _GHR = "Carotti et al., 2026"
 _ABLATION = f"{_GHR}, ablations"
@@ -107,17 +112,82 @@ MODELS: dict[str, Entry] = {
         "reconstruction after Ma et al., KDD 2023",
         budget=15_000,
     ),
+    "gcn": Entry(
+        Stack, {"conv": "gcn"}, "a stack of GCN, edges as one weight each", "Kipf and Welling, ICLR 2017", budget=15_000
+    ),
+    "gin": Entry(
+        Stack, {"conv": "gin"}, "a stack of GIN, which reads no edge features", "Xu et al., ICLR 2019", budget=15_000
+    ),
+    "gine": Entry(Stack, {"conv": "gine"}, "a stack of GINE", "Hu et al., ICLR 2020", budget=15_000),
+    "gat": Entry(
+        Stack, {"conv": "gat"}, "a stack of attention over neighbours, GATv2", "Brody et al., ICLR 2022", budget=15_000
+    ),
+    "gated-gcn": Entry(
+        Stack,
+        {"conv": "gated_gcn", "residual": True},
+        "a stack of GatedGCN, edges with states",
+        "Bresson and Laurent, 2017",
+        budget=15_000,
+    ),
+    "sage": Entry(
+        Stack,
+        {"conv": "sage"},
+        "a stack of GraphSAGE, which reads no edge features",
+        "Hamilton et al., NeurIPS 2017",
+        budget=15_000,
+    ),
+    "pna": Entry(
+        Stack,
+        {"conv": "pna"},
+        "a stack of PNA, several sums scaled by degree",
+        "Corso et al., NeurIPS 2020",
+        budget=15_000,
+    ),
+    "transformer-conv": Entry(
+        Stack,
+        {"conv": "transformer"},
+        "a stack of dot-product attention over neighbours",
+        "Shi et al., IJCAI 2021",
+        budget=15_000,
+    ),
+    "gcnii": Entry(
+        GCNII, {}, "a deep GCN with initial residual and identity map", "Chen et al., ICML 2020", budget=15_000
+    ),
+    "gcn-vn": Entry(
+        VirtualNode,
+        {"conv": "gcn", "mode": "pre"},
+        "GCN and a virtual node that pools what a layer is given",
+        "Gilmer et al., ICML 2017; Hu et al., NeurIPS 2020",
+        budget=15_000,
+    ),
+    "gated-gcn-vn": Entry(
+        VirtualNode,
+        {"conv": "gated_gcn", "mode": "post", "residual": True},
+        "GatedGCN and a virtual node that pools what a layer returns (VN_G)",
+        "after Southern et al., ICLR 2025",
+        budget=15_000,
+    ),
+    "mlp": Entry(NodeMLP, {}, "a floor: every node by itself, no graph", "not in the paper", budget=15_000),
+    "constant": Entry(
+        Constant,
+        {},
+        "a floor: the best constant",
+        "not in the paper",
+        {"lr": 0.1, "schedule": "cosine", "min_lr": 1e-5},
+    ),
     "min-plus": Entry(MinPlusGHR, {}, "GHR with minima in place of sums, for shortest paths", "not in the paper"),
 }
 
 __all__ = [
     "ADGN",
+    "GCNII",
     "GHR",
     "GPS",
     "MODELS",
     "PHDGN",
     "SWAN",
     "CacheGNN",
+    "Constant",
     "DRew",
     "DeepGNN",
     "Encoded",
@@ -125,7 +195,10 @@ __all__ = [
     "GraphCON",
     "GraphModel",
     "MinPlusGHR",
+    "NodeMLP",
     "Recurrence",
     "Settled",
+    "Stack",
     "State",
+    "VirtualNode",
 ]

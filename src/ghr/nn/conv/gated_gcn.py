@@ -3,12 +3,13 @@
 import torch
 from torch import Tensor, nn
 
-from ghr.nn.conv.base import Conv, Edges
+from ghr.nn.conv.base import Edges
+from ghr.nn.conv.gated_sum import GatedSum
 from ghr.nn.shrink import shrink_parameters
-from ghr.ops import aggregate_sum, gated_gcn_loop, kernels_for, sort_edges
+from ghr.ops import gated_gcn_loop, kernels_for, sort_edges
 
 
-class GatedGCN(Conv):
+class GatedGCN(GatedSum):
     r"""Lets every edge carry a state that gates what passes over it, channel by channel.
 
     .. math::
@@ -30,15 +31,6 @@ class GatedGCN(Conv):
 
     def __init__(self, channels: int, edge_dim: int | None = None) -> None:
         super().__init__(channels, edge_dim)
-        if edge_dim not in (None, channels):
-            raise ValueError(
-                f"GatedGCN needs edge features as wide as its states, {channels}; got edge_dim={edge_dim}."
-            )
-        self.own = nn.Linear(channels, channels)
-        self.neighbour = nn.Linear(channels, channels)
-        self.edge = nn.Linear(channels, channels)
-        self.edge_target = nn.Linear(channels, channels)
-        self.edge_source = nn.Linear(channels, channels)
         self.norm = nn.RMSNorm(channels, eps=1e-6)
         self.edge_norm = nn.RMSNorm(channels, eps=1e-6)
 
@@ -48,23 +40,16 @@ class GatedGCN(Conv):
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Start the edge states, and sort the edges if the kernels are to compute."""
-        if edge_attr is None:
-            edge_attr = self.own.weight.new_zeros(1, self.channels)
+        edges = super().prepare(edge_index, edge_attr, num_nodes)
         neighbours = sort_edges(edge_index, num_nodes) if kernels_for(self.own.weight) else None
-        return Edges(edge_index, edge_attr, edge_attr, neighbours)
+        return edges._replace(neighbours=neighbours)
 
     def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
         """Gate, aggregate and update nodes and edges."""
-        assert edges.attr is not None
-        assert edges.initial is not None
-        source, target = edges.edge_index
-        to, over = self.edge_target(x).index_select(0, target), self.edge_source(x).index_select(0, source)
-        raw = to + over + self.edge(edges.attr)
-        gate = raw.sigmoid()
-        passed = aggregate_sum(gate * self.neighbour(x).index_select(0, source), target, x.size(0))
-        open_ = aggregate_sum(gate, target, x.size(0))
-        out = self.own(x) + passed / (open_ + 1e-6)
-        return self.norm(out).relu(), edges._replace(attr=self.edge_norm(raw).relu() + edges.initial)
+        out, renewed = super().propagate(x, edges)
+        assert renewed.attr is not None
+        assert renewed.initial is not None
+        return self.norm(out).relu(), renewed._replace(attr=self.edge_norm(renewed.attr).relu() + renewed.initial)
 
     def iterate(
         self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, edges: Edges, updates: int
