@@ -1,5 +1,33 @@
 """``python -m ghr`` is ``ghr``."""
 
-from ghr.cli import main
+import os
+import signal
+import sys
+from types import FrameType
 
-main()
+
+def main() -> None:
+    """Run the command ``ghr``; Ctrl-C ends it with one line from its first moment."""
+    if sys.argv[1:] == ["--version"]:
+        from ghr import __version__
+
+        print(f"ghr {__version__}")
+        return
+    own = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if own:  # an exception in the middle of an import may come out of compiled code as another one
+        signal.signal(signal.SIGINT, _leave)
+    from ghr import cli
+
+    if own:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    cli.main()
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    """End at once: nothing has been begun yet."""
+    os.write(2, b"ghr: stopped.\n")
+    os._exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -19,6 +19,7 @@ from ghr.datasets.splits import Examples, Splits, make_splits
 from ghr.datasets.task import Task
 from ghr.models import MODELS, Entry, GraphModel
 from ghr.models.pretrained import describe_value
+from ghr.progress import hide_bars, track
 from ghr.train import Run, TrainConfig, collect, train
 from ghr.train.evaluate import find_task
 from ghr.train.select import select_rows
@@ -180,13 +181,13 @@ class Experiment:
         Args:
             out: The run directory.
             root: Folder of the benchmarks' graphs.
-            quiet: Whether to hide the progress bar.
+            quiet: Whether to hide the progress bars.
             callback: Called after every epoch with a line of ``metrics.jsonl``.
             workers: Processes that generate graphs.
         """
-        raw = self.data.load(root, workers=workers)
-        model = self.build(raw)
-        splits = self.data.load(root, model.transform, workers=workers)
+        with hide_bars(quiet):
+            model = self.build(self.data.load(root, workers=workers))
+            splits = self.data.load(root, model.transform, workers=workers)
         train(
             model,
             splits.train,
@@ -249,7 +250,7 @@ def fit(
         val: Graphs that choose the best model; by default a tenth of those given.
         test: Graphs for the test; by default another tenth.
         seed: Seed of the division, of the weights and of the batches.
-        quiet: Whether to hide the progress bar.
+        quiet: Whether to hide the progress bars.
         callback: Called after every epoch with a line of ``metrics.jsonl``.
         **settings: Options of the model and of the training, such as ``steps=6`` or ``epochs=50``.
 
@@ -329,7 +330,7 @@ def _measure_targets(splits: Splits) -> tuple[list[float], list[float]]:
 
 
 def _transform(graphs: Examples, transform: BaseTransform) -> list[Data]:
-    return [transform(graphs[index]) for index in range(len(graphs))]
+    return [transform(graphs[index]) for index in track(range(len(graphs)), "prepare", unit="graph")]
 
 
 class _Joined:

@@ -63,3 +63,10 @@ def test_mistakes_are_found_before_anything_is_measured(capsys, tmp_path, argume
 USAGE = {"build_seconds": 0.5, "seconds": [9.0, 0.25], "before": 1, "peak": 2}
 COLD = {"name": "C", "empty": USAGE, "filled": USAGE}
 SIZES = [{"nodes": 10, "median": 0.1, "above": 5}]
+
+
+def test_bench_prints_json(capsys, tmp_path):
+    file = tmp_path / "bench.json"
+    code, out, _ = run(capsys, "bench", "E", "--quick", "--threads", "1", "--json", "--quiet", "--out", str(file))
+    assert code == 0
+    assert json.loads(out) == json.loads(file.read_text())

@@ -1,9 +1,9 @@
+import signal
 import subprocess
 import sys
 
 import pytest
 
-import ghr
 from ghr.cli import COMMANDS, main
 
 
@@ -111,10 +111,20 @@ def test_what_is_not_installed_is_a_sentence(capsys, tmp_path, monkeypatch):
     assert (code, "install it with: pip install rdkit." in err, "Traceback" in err) == (2, True, False)
 
 
-def test_the_version_and_the_module(capsys):
-    assert run(capsys, "--version")[:2] == (0, f"ghr {ghr.__version__}\n")
-    done = subprocess.run([sys.executable, "-m", "ghr", "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout == f"ghr {ghr.__version__}\n"
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_shells_complete_commands_and_options(capsys, shell):
+    code, out, _ = run(capsys, "--tyro-print-completion", shell)
+    assert code == 0
+    assert all(name in out for name in COMMANDS)
+    assert "--no-train" in out
+
+
+def test_a_shell_takes_the_completion(capsys, tmp_path):
+    (tmp_path / "ghr").write_text(run(capsys, "--tyro-print-completion", "bash")[1])
+    typed = "COMP_WORDS=(ghr tra); COMP_CWORD=1; COMP_LINE='ghr tra'; COMP_POINT=7"
+    script = f"source {tmp_path / 'ghr'}; {typed}; $(complete -p ghr | sed -E 's/.*-F ([^ ]+).*/\\1/'); echo ${{COMPREPLY[@]}}"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["train"]
 
 
 @pytest.mark.parametrize(("command", "goes_on"), [("demo", True), ("bench", False)])
@@ -123,7 +133,12 @@ def test_stopping_says_what_is_kept(capsys, monkeypatch, command, goes_on):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(f"ghr.cli.{command}.{command.title()}.run", stop)
-    code, _, err = run(capsys, command)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        code, _, err = run(capsys, command)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL  # pressed again, it says nothing more
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert (code, "goes on from the last whole epoch" in err) == (130, goes_on)
 
 

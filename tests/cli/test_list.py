@@ -1,3 +1,4 @@
+import json
 import re
 
 from test_cli import run
@@ -28,3 +29,18 @@ def test_one_table_alone(capsys):
     code, printed, _ = run(capsys, "list", "--models", "--quiet")
     assert code == 0
     assert len(printed.splitlines()) == 1 + len(MODELS)
+
+
+def test_all_of_it_as_json(capsys):
+    code, printed, _ = run(capsys, "list", "--json")
+    found = json.loads(printed)
+    assert code == 0
+    assert [model["name"] for model in found["models"]] == [*MODELS]
+    assert [benchmark["name"] for benchmark in found["benchmarks"]] == [*BENCHMARKS]
+    ghr = found["models"][0]
+    assert (ghr["loops"], ghr["reference"]) == (["steps", "t_high", "t_low"], MODELS["ghr"].reference)
+    assert ghr["parameters"] > 1000
+    small = found["benchmarks"][0]
+    assert small["graphs"] == {"train": 6000, "val": 1000, "test": 1000}
+    assert small["metric"] == {"name": "MAE", "unit": "hops", "higher_is_better": False}
+    assert json.loads(run(capsys, "list", "--json", "--models")[1]).keys() == {"models"}

@@ -13,6 +13,7 @@ from ghr.bench.floor import product_flops
 from ghr.bench.measure import Usage, in_fresh_process
 from ghr.bench.model_work import ModelWork
 from ghr.bench.workloads import Workload
+from ghr.progress import track
 from ghr.threads import use_threads
 
 
@@ -48,7 +49,7 @@ def interleave(works: dict[str, Callable[[], Any]], repeats: int) -> tuple[dict[
     """Time the works one after the other, over and over; return the seconds of each and what it returned last."""
     seconds: dict[str, list[float]] = {name: [] for name in works}
     results: dict[str, Any] = {}
-    for _ in range(repeats):
+    for _ in track(range(repeats), "repeats", unit="round"):
         for name, work in works.items():
             gc.collect()
             start = time.perf_counter()
@@ -97,7 +98,7 @@ def cold_start(workload: ModelWork, *, count: int, quick: bool) -> dict[str, Any
 def growth(sizes: Sequence[int], *, count: int, runs: int = 3) -> list[dict[str, Any]]:
     """Measure our inference on one graph of each size, each in a process of its own; the first run does not count."""
     rows = []
-    for nodes in sizes:
+    for nodes in track(sizes, "sizes", unit="graph"):
         usage: Usage = in_fresh_process("D", "ghr", count=count, nodes=nodes, runs=runs)
         rows.append({"nodes": nodes, "median": median(usage.seconds[1:]), "above": usage.above, **asdict(usage)})
     return rows

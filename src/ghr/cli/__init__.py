@@ -2,13 +2,14 @@
 
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, TextIO
 
 import tyro
+from tqdm import tqdm
 
-from ghr import __version__
 from ghr.checks import check_choice
 from ghr.cli.bench import Bench
 from ghr.cli.data import Data
@@ -20,6 +21,7 @@ from ghr.cli.predict import Predict
 from ghr.cli.reproduce import Reproduce
 from ghr.cli.search import Search
 from ghr.cli.train import Train
+from ghr.progress import hide_bars
 
 
 class Command(Protocol):
@@ -54,13 +56,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Set ``GHR_DEBUG=1`` to see where it went wrong.
     """
     given = [*(sys.argv[1:] if arguments is None else arguments)]
-    if given == ["--version"]:
-        print(f"ghr {__version__}")
-        return
     try:
         command = _parse(given or ["--help"])
         say(logging.WARNING if command.quiet else logging.INFO)
-        command.run()
+        with hide_bars(command.quiet):
+            command.run()
     except (ValueError, OSError, ImportError) as error:
         if os.environ.get("GHR_DEBUG"):
             raise
@@ -69,6 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         kept = "; the same command goes on from the last whole epoch" if given and given[0] in GOES_ON else ""
         print(f"ghr: stopped{kept}.", file=sys.stderr)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # pressed again, it ends the process without another word
         sys.exit(130)
 
 
@@ -92,7 +93,15 @@ def _sentence(error: Exception) -> str:
 def say(level: int) -> None:
     """Show the library's own messages from a level up, on the error output."""
     logger = logging.getLogger("ghr")
-    handler = logging.StreamHandler()
+    handler = _Beside()
     handler.setFormatter(logging.Formatter("%(message)s"))
     logger.handlers[:] = [handler]
     logger.setLevel(level)
+
+
+class _Beside(logging.StreamHandler[TextIO]):
+    """Writes messages above the progress bars, not into them."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a message."""
+        tqdm.write(self.format(record), file=self.stream)

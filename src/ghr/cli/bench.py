@@ -18,6 +18,7 @@ from ghr.bench.report import tables, targets_met
 from ghr.bench.workloads import Workload
 from ghr.cli.table import table
 from ghr.files import write_text
+from ghr.progress import track
 from ghr.threads import available_cores, use_threads
 from ghr.train.provenance import machine, versions
 
@@ -51,6 +52,8 @@ class Bench:
     """Also measure inference on single graphs of these sizes."""
     out: Path | None = None
     """JSON file for all figures, the versions and the machine."""
+    json: bool = False
+    """Print all figures, the versions and the machine as JSON in place of the tables."""
     quiet: bool = False
     """Say only the tables."""
 
@@ -60,10 +63,13 @@ class Bench:
         count = self.threads or available_cores()
         with use_threads(count):
             record = self._measure(chosen, count)
-        for title, header, rows in tables(record):
-            print(f"{title}\n{table(header, rows)}\n")
-        met = [each for row in record["workloads"] for each in row["met"].values()]
-        print(f"{sum(met)} of {len(met)} targets met, {count} threads.")
+        if self.json:
+            print(json.dumps(record, indent=2))
+        else:
+            for title, header, rows in tables(record):
+                print(f"{title}\n{table(header, rows)}\n")
+            met = [each for row in record["workloads"] for each in row["met"].values()]
+            print(f"{sum(met)} of {len(met)} targets met, {count} threads.")
         if self.out is not None:
             write_text(self.out, json.dumps(record, indent=2) + "\n")
 
@@ -101,7 +107,7 @@ class Bench:
         }
         if self.floor:
             record["product_speed"] = product_speed(256 if self.quick else 2048)
-        for workload in chosen:
+        for workload in track(chosen, "bench", unit="workload"):
             logger.info("%s: %s", workload.name, workload.title)
             row = compare(workload, repeats)
             if self.memory and isinstance(workload, ModelWork):
@@ -111,9 +117,10 @@ class Bench:
             row["met"] = targets_met(row)
             record["workloads"].append(row)
         if self.scaling:
-            record["scaling"] = [scaling(workload, repeats) for workload in models]
+            record["scaling"] = [scaling(workload, repeats) for workload in track(models, "scaling", unit="workload")]
         if self.cold:
-            record["cold"] = [cold_start(workload, count=count, quick=self.quick) for workload in models]
+            cold = track(models, "cold start", unit="workload")
+            record["cold"] = [cold_start(workload, count=count, quick=self.quick) for workload in cold]
         if self.sizes:
             record["sizes"] = growth(self.sizes, count=count)
         return record

@@ -11,6 +11,7 @@ import tyro
 from ghr.checks import check_choice
 from ghr.cli.check import check_folder
 from ghr.cli.errors import errors_table
+from ghr.cli.list import describe_metric
 from ghr.cli.rows import write_rows
 from ghr.cli.settings import KeyValue, format_settings, parse_settings
 from ghr.cli.train import describe_score
@@ -77,7 +78,7 @@ class Eval:
     def _describe(
         self, run: Run, experiment: Experiment, splits: Splits, loops: dict[str, Any], scores: dict[str, Any]
     ) -> dict[str, Any]:
-        metric, described = splits.task.score, experiment.describe()
+        described = experiment.describe()
         return {
             "run": str(self.directory),
             "benchmark": described["data"]["benchmark"],
@@ -85,7 +86,7 @@ class Eval:
             "split": self.split,
             "graphs": len(splits.named()[self.split]),
             "loops": loops,
-            "metric": {"name": metric.name, "unit": metric.unit, "higher_is_better": metric.higher_is_better},
+            "metric": describe_metric(splits.task.score),
             "scores": scores,
         }
 

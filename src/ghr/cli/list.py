@@ -1,14 +1,16 @@
 """``ghr list``: benchmarks and models."""
 
+import json
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch_geometric.data import Data
 
 from ghr.cli.table import table
-from ghr.datasets import BENCHMARKS, Benchmark, Task
+from ghr.datasets import BENCHMARKS, Benchmark, Metric, Task
 from ghr.experiment import OWN_SUGGESTIONS
-from ghr.models import MODELS, Entry
+from ghr.models import MODELS, Entry, GraphModel
 
 
 @dataclass
@@ -19,12 +21,19 @@ class List:
     """Only the benchmarks."""
     models: bool = False
     """Only the models."""
+    json: bool = False
+    """Print JSON."""
     quiet: bool = False
     """Without the lines that explain the tables."""
 
     def run(self) -> None:
-        """Print the tables."""
+        """Print the tables, or the same as JSON."""
         both = self.benchmarks == self.models
+        if self.json:
+            found = {"benchmarks": describe_benchmarks} if both or self.benchmarks else {}
+            found |= {"models": describe_models} if both or self.models else {}
+            print(json.dumps({name: describe() for name, describe in found.items()}, indent=2, ensure_ascii=False))
+            return
         shown = [list_benchmarks()] if both or self.benchmarks else []
         shown += [list_models()] if both or self.models else []
         print("\n\n".join(rows if self.quiet else f"{rows}\n{end}" for rows, end in shown))
@@ -53,6 +62,44 @@ def list_models() -> tuple[str, str]:
     return table(header, rows, left=(0, 2, 3, 4)), end
 
 
+def describe_benchmarks() -> list[dict[str, Any]]:
+    """Return what the table of benchmarks has, in the types of JSON."""
+    return [
+        {
+            "name": name,
+            "title": benchmark.title,
+            "summary": benchmark.summary,
+            "graphs": dict(benchmark.sizes),
+            "one_graph": benchmark.one_graph,
+            "level": benchmark.task.level,
+            "metric": describe_metric(benchmark.task.score),
+            "sources": list(benchmark.sources),
+            "comparable": benchmark.comparable,
+        }
+        for name, benchmark in BENCHMARKS.items()
+    ]
+
+
+def describe_models() -> list[dict[str, Any]]:
+    """Return what the table of models has, in the types of JSON."""
+    models = {name: _build(entry) for name, entry in MODELS.items()}
+    return [
+        {
+            "name": name,
+            "summary": entry.summary,
+            "reference": entry.reference,
+            "parameters": models[name].num_parameters,
+            "loops": list(models[name].loops),
+        }
+        for name, entry in MODELS.items()
+    ]
+
+
+def describe_metric(metric: Metric) -> dict[str, Any]:
+    """Return a metric with its unit and its direction, in the types of JSON."""
+    return {"name": metric.name, "unit": metric.unit, "higher_is_better": metric.higher_is_better}
+
+
 def _describe_benchmark(benchmark: Benchmark) -> list[str]:
     metric = benchmark.task.score
     return [
@@ -65,8 +112,13 @@ def _describe_benchmark(benchmark: Benchmark) -> list[str]:
 
 
 def _describe_model(entry: Entry) -> list[str]:
-    model = entry.for_data(_example(), Task("node"), {}, OWN_SUGGESTIONS)
+    model = _build(entry)
     return [f"{model.num_parameters:,}", ", ".join(model.loops) or "none", entry.reference, entry.summary]
+
+
+def _build(entry: Entry) -> GraphModel:
+    """Return a model of default size."""
+    return entry.for_data(_example(), Task("node"), {}, OWN_SUGGESTIONS)
 
 
 def _example() -> Data:

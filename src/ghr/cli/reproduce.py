@@ -1,7 +1,6 @@
 """``ghr reproduce``: tables and figures of the paper beside our numbers."""
 
 import logging
-import multiprocessing
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +11,13 @@ import tyro
 
 from ghr.checks import check_whole
 from ghr.cli.table import table
+from ghr.cli.together import move_bar, run_together
 from ghr.paper.export import export_best
 from ghr.paper.item import Item, Place, check_progress, report_files, write_report
 from ghr.paper.items import ITEMS
 from ghr.paper.row import Row
 from ghr.paper.runs import RowRun, Stage, list_runs, work_on
+from ghr.progress import make_bar
 from ghr.threads import available_cores, use_threads
 
 STAGES = get_args(Stage)
@@ -30,8 +31,8 @@ class Reproduce:
     go on where they were. "all" stands for every item; --list says which there are.
     """
 
-    item: tyro.conf.Positional[str]
-    """Name of the item, or "all"."""
+    item: tyro.conf.Positional[str] = ""
+    """Name of the item, or "all"; may be left out with --list."""
     runs: Path = Path("runs")
     """Folder of the runs."""
     data: Path = Path("data")
@@ -78,7 +79,9 @@ class Reproduce:
             print(f"{self.export}: {best.row.title}, seed {best.seed}")
 
     def _find_items(self) -> Sequence[Item]:
-        if self.item == "all":
+        if not self.item and not self.list:
+            raise ValueError(f"Say which item to reproduce; known are {', '.join(ITEMS)}, and all.")
+        if self.item in ("", "all"):
             return [*ITEMS.values()]
         if self.item not in ITEMS:
             raise ValueError(f"There is no item {self.item!r}; known are {', '.join(ITEMS)}, and all.")
@@ -100,16 +103,16 @@ class Reproduce:
             work_on(left, self.data, quiet=self.quiet)
             return
         share = max(1, available_cores() // self.processes)
-        context = multiprocessing.get_context("spawn")
         level = logging.getLogger("ghr").getEffectiveLevel()
-        workers = [context.Process(target=_worker, args=(left, self.data, share, level)) for _ in range(self.processes)]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-        failed = [worker.exitcode for worker in workers if worker.exitcode]
+        with make_bar("runs", len(left), unit="run") as bar:
+            failed = run_together(
+                _worker,
+                (left, self.data, share, level),
+                self.processes,
+                lambda: move_bar(bar, sum(not run.unfinished for run in left)),
+            )
         if failed:
-            raise ValueError(f"{len(failed)} of {self.processes} processes ended with an error, said above.")
+            raise ValueError(f"{failed} of {self.processes} processes ended with an error, said above.")
 
     def _list(self, items: Sequence[Item], chosen: Sequence[Row]) -> str:
         if len(items) > 1:

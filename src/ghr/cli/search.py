@@ -2,7 +2,6 @@
 
 import json
 import logging
-import multiprocessing
 import shlex
 import sys
 import time
@@ -16,8 +15,10 @@ from ghr.checks import check_number, check_whole
 from ghr.cli.check import check_experiment, check_folder
 from ghr.cli.settings import KeyValue, format_settings, format_value, merge_settings, parse_settings
 from ghr.cli.table import table
+from ghr.cli.together import move_bar, run_together
 from ghr.datasets import Metric
 from ghr.files import replacing, write_text
+from ghr.progress import make_bar
 from ghr.threads import available_cores, use_threads
 
 if TYPE_CHECKING:  # Optuna takes a second to import, which nobody else shall wait for
@@ -84,7 +85,7 @@ class Search:
         if self.processes == 1:
             work(search, journal, self.data, trials=self.trials, until=until, quiet=self.quiet)
         else:
-            failed = self._work_together(search, metric, until)
+            failed = self._work_together(search, journal, metric, until)
         if failed:
             logger.error("%d of %d processes ended with an error or were killed.", failed, self.processes)
         self._report(search, journal, metric)
@@ -116,23 +117,15 @@ class Search:
     def _folder(self) -> Path:
         return self.out or Path("runs") / f"search-{self.benchmark}-{self.model}-{self.seed}"
 
-    def _work_together(self, search: "ghr.search.Search", metric: Metric, until: float | None) -> int:
+    def _work_together(
+        self, search: "ghr.search.Search", journal: "Journal", metric: Metric, until: float | None
+    ) -> int:
         """Let several processes work; return how many of them ended with an error."""
-        context = multiprocessing.get_context("spawn")
         threads = max(1, available_cores() // self.processes)
         level = logging.getLogger("ghr").getEffectiveLevel()
         arguments = (search, self._folder(), metric.higher_is_better, self.data, self.trials, until, threads, level)
-        workers = [context.Process(target=_worker, args=arguments) for _ in range(self.processes)]
-        try:
-            for worker in workers:
-                worker.start()
-            for worker in workers:
-                worker.join()
-        finally:
-            for worker in workers:
-                if worker.is_alive():
-                    worker.terminate()
-        return sum(bool(worker.exitcode) for worker in workers)
+        with make_bar("trials", self.trials, done=len(journal.done()), unit="trial") as bar:
+            return run_together(_worker, arguments, self.processes, lambda: move_bar(bar, len(journal.done())))
 
     def _report(self, search: "ghr.search.Search", journal: "Journal", metric: Metric) -> None:
         from ghr.plots.importances import draw_importances
@@ -218,5 +211,3 @@ def _worker(
     except (ValueError, OSError) as error:
         logger.error("%s", error)
         sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(130)

@@ -20,10 +20,11 @@ from ghr.datasets.generators.molecules.needs import need
 from ghr.datasets.generators.molecules.smiles import diameter, file_digest, parse, read_smiles
 from ghr.datasets.generators.molecules.split import SPLITS, choose_split
 from ghr.datasets.metrics import METRICS
-from ghr.datasets.storage.cached import Preparation, progress
+from ghr.datasets.storage.cached import Preparation
 from ghr.datasets.storage.resumable import compute
 from ghr.datasets.storage.sourced import SourcedDataset, expect, refuse_choices
 from ghr.datasets.task import Task
+from ghr.progress import track
 
 REPOSITORY = "lucamiglior/echo-benchmark"
 DIAMETERS = (17, 40)
@@ -143,7 +144,7 @@ class ECHOChem(SourcedDataset):
     def _draw(self) -> list[str]:
         """Draw molecules until each belongs to this split, each from its own random stream."""
         chosen = []
-        for number in progress(self.numbers(), f"Molecules for {self.split}"):
+        for number in track(self.numbers(), f"Molecules for {self.split}"):
             stream = np.random.SeedSequence(self.seed, spawn_key=(SPLITS.index(self.split), number))
             rng = np.random.default_rng(stream)
             smiles = draw_molecule(rng, DIAMETERS)
@@ -157,7 +158,7 @@ class ECHOChem(SourcedDataset):
 
         def suitable() -> Iterator[str]:
             seen = set()
-            for smiles in progress(read_smiles(path), f"Molecules for {self.split}"):
+            for smiles in track(read_smiles(path), f"Molecules for {self.split}"):
                 canonical = accept(smiles)
                 if canonical is not None and canonical not in seen and choose_split(canonical, self.seed) == self.split:
                     seen.add(canonical)

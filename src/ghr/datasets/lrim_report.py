@@ -14,6 +14,7 @@ from ghr.datasets.generators.ising import (
     local_energies,
     sample_spins,
 )
+from ghr.progress import track
 
 # Published log10 MSE on the test graphs, by number of hops. Only these sizes are published.
 PUBLISHED_ORACLE: dict[tuple[int, float], dict[int, float]] = {
@@ -36,7 +37,7 @@ def oracle_table(spins: NDArray[Any], sigma: float) -> TextTable:
     energy = local_energies(spins, coupling)
     published = PUBLISHED_ORACLE.get((size, sigma), {})
     rows = []
-    for hops in published or [2**power for power in range(size.bit_length() - 1)]:
+    for hops in track(published or [2**power for power in range(size.bit_length() - 1)], "Oracle"):
         error = np.log10(np.mean((hop_oracle(spins, coupling, hops) - energy) ** 2))
         rows.append([f"{hops}", f"{error:.3f}", f"{published[hops]:.3f} [S]" if published else "-"])
     return TextTable([f"hops seen by the oracle ({count} graphs)", "log10 MSE", "published"], rows)
@@ -57,7 +58,7 @@ def autocorrelation_table(
     rng, coupling = np.random.default_rng(0), couplings(size, sigma)
     spins = sample_spins(size, sigma, temperature, updates=before, rng=rng)
     magnetisation, energy = np.empty(updates), np.empty(updates)
-    for step in range(updates):
+    for step in track(range(updates), "Autocorrelation"):
         flip_clusters(spins, sigma, temperature, updates=1, rng=rng)
         magnetisation[step] = abs(spins.mean())
         energy[step] = local_energies(spins, coupling).mean()

@@ -11,8 +11,8 @@ from torch_geometric.data import Data
 
 from ghr.datasets.generators.distances import eccentricities
 from ghr.datasets.splits import Examples
-from ghr.datasets.storage.cached import progress
 from ghr.datasets.task import Task
+from ghr.progress import track
 
 LARGEST_SEARCHED = 20_000  # nodes; the diameter takes a search from every one of them
 
@@ -122,7 +122,7 @@ def _score_constants(target: Tensor, counted: Tensor, task: Task) -> float:
 def _diameters(graphs: list[Data]) -> NDArray[np.int64]:
     result = np.empty(len(graphs), np.int64)
     before: tuple[int, Tensor] | None = None
-    for index, graph in enumerate(progress(graphs, "Diameters")):
+    for index, graph in enumerate(track(graphs, "Diameters")):
         size, edges = int(graph.num_nodes or 0), graph["edge_index"]
         if before is not None and before[0] == size and torch.equal(before[1], edges):
             result[index] = result[index - 1]  # as for lattices, all of which are one graph

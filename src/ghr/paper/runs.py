@@ -11,6 +11,7 @@ from ghr.experiment import Experiment, evaluate_split
 from ghr.files import write_text
 from ghr.lock import hold, is_held
 from ghr.paper.row import AS_TRAINED, Loops, Row
+from ghr.progress import hide_bars, track
 from ghr.train import BusyError, NotFiniteError, Run
 from ghr.train.directory import LOCK, jsonable
 
@@ -95,7 +96,7 @@ class RowRun:
 
         Args:
             data: Folder of the benchmarks' graphs.
-            quiet: Whether to hide the progress bar.
+            quiet: Whether to hide the progress bars.
 
         Raises:
             BusyError: Where another process works on the same run.
@@ -109,7 +110,8 @@ class RowRun:
             with hold(self.path / LOCK) as mine:
                 if not mine:
                     raise self._say_busy()
-                self._evaluate(data)
+                with hide_bars(quiet):
+                    self._evaluate(data)
 
     def _say_busy(self) -> BusyError:
         return BusyError(f"Another process works in {self.path}; it is left to that one.")
@@ -152,7 +154,7 @@ def list_runs(rows: Iterable[Row], runs: str | Path, *, seeds: int | None = None
 def work_on(runs: Sequence[RowRun], data: str | Path, *, quiet: bool = False) -> list[RowRun]:
     """Finish all runs that no other process works on; return those that are left to others or failed."""
     left = []
-    for run in runs:
+    for run in track(runs, "runs", unit="run"):
         try:
             run.work(data, quiet=quiet)
         except BusyError as error:

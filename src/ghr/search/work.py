@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ghr.files import explained, write_text
+from ghr.progress import hide_bars, make_bar
 from ghr.search.journal import LOCK, Journal, Trial, wait_for
 from ghr.search.search import Search
 from ghr.train import BusyError
@@ -65,12 +66,14 @@ def work(
         until: No trial is begun after this time, in seconds as :func:`time.time` has them.
         quiet: Whether to hide the progress bars.
     """
-    while until is None or time.time() < until:
-        with ExitStack() as stack:
-            trial = journal.claim(trials, stack)
-            if trial is None:
-                return
-            _run(search, journal, trial, root, quiet)
+    with hide_bars(quiet), make_bar("trials", trials, done=len(journal.done()), unit="trial") as bar:
+        while until is None or time.time() < until:
+            with ExitStack() as stack:
+                trial = journal.claim(trials, stack)
+                if trial is None:
+                    return
+                _run(search, journal, trial, root, quiet)
+            bar.update(1)
 
 
 def _run(search: Search, journal: Journal, trial: Trial, root: Path, quiet: bool) -> None:

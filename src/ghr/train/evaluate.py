@@ -6,17 +6,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
-from tqdm import tqdm
 
 from ghr.checks import check_whole
 from ghr.datasets.splits import Examples
 from ghr.datasets.task import Task
+from ghr.progress import track
 from ghr.train.select import select_rows
 
 
-def predict(
-    model: nn.Module, graphs: Examples, task: Task, *, batch_size: int = 64, progress: bool = False, **loops: Any
-) -> list[Tensor]:
+def predict(model: nn.Module, graphs: Examples, task: Task, *, batch_size: int = 64, **loops: Any) -> list[Tensor]:
     """Predict graphs, without gradients and in evaluation mode; they need no targets.
 
     Args:
@@ -24,20 +22,19 @@ def predict(
         graphs: The graphs, prepared as the model needs them.
         task: What is asked of them.
         batch_size: Graphs predicted at once.
-        progress: Whether to show a bar.
         **loops: Numbers for the loops of the model, where other than its own, such as ``steps=8``.
 
     Returns:
         One prediction per graph, a row for each of its nodes, for itself or for each of its edges, on the CPU.
     """
     parts: list[Tensor] = []
-    for batch, _, prediction in _run(model, graphs, task, batch_size, progress, loops):
+    for batch, _, prediction in _run(model, graphs, task, batch_size, loops):
         parts += torch.split(prediction.cpu(), [task.rows(graph) for graph in batch])
     return parts
 
 
 def collect(
-    model: nn.Module, graphs: Examples, task: Task, *, batch_size: int = 64, progress: bool = False, **loops: Any
+    model: nn.Module, graphs: Examples, task: Task, *, batch_size: int = 64, **loops: Any
 ) -> tuple[Tensor, Tensor]:
     """Predict graphs with targets; return the predictions and targets that count, over all of them.
 
@@ -48,8 +45,7 @@ def collect(
         - **output:** prediction :math:`(N, C)` and target :math:`(N, C)`, or classes :math:`(N)`, on the CPU
     """
     pairs = [
-        select_rows(task, data, prediction)
-        for _, data, prediction in _run(model, graphs, task, batch_size, progress, loops)
+        select_rows(task, data, prediction) for _, data, prediction in _run(model, graphs, task, batch_size, loops)
     ]
     guesses, targets = (torch.cat(side).cpu() for side in zip(*pairs, strict=True))
     there = ~targets.isnan()
@@ -112,7 +108,7 @@ def collate_list(graphs: Sequence[Data]) -> Any:
 
 
 def _run(
-    model: nn.Module, graphs: Examples, task: Task, batch_size: int, progress: bool, loops: dict[str, Any]
+    model: nn.Module, graphs: Examples, task: Task, batch_size: int, loops: dict[str, Any]
 ) -> Iterator[tuple[list[Any], Any, Tensor]]:
     """Give the graphs of every batch, the batch and its prediction."""
     if len(graphs) == 0:
@@ -124,7 +120,7 @@ def _run(
     try:
         with torch.no_grad():
             starts = range(0, len(graphs), batch_size)
-            for start in tqdm(starts, desc="predict", unit="batch", disable=not progress):
+            for start in track(starts, "predict", unit="batch"):
                 batch = [graphs[index] for index in range(start, min(start + batch_size, len(graphs)))]
                 data = collate_list(batch).to(device)
                 prediction = model(data, **loops)

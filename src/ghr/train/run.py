@@ -12,6 +12,7 @@ from ghr.datasets.splits import Examples, view_split
 from ghr.datasets.task import Task
 from ghr.models.base import GraphModel
 from ghr.models.load import load
+from ghr.progress import track
 from ghr.train.directory import RunDirectory, check_format, read_json
 from ghr.train.evaluate import evaluate, predict
 
@@ -84,7 +85,7 @@ class Run:
         return predict(self.model, self._prepare(_listed(graphs)), self.task, batch_size=batch_size, **loops)
 
     def _prepare(self, graphs: list[Data]) -> list[Data]:
-        return [self.model.prepare(graph) for graph in graphs]
+        return [self.model.prepare(graph) for graph in track(graphs, "prepare", unit="graph")]
 
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r}, {'finished' if self.result else 'not finished'})"

@@ -110,6 +110,7 @@ class Trainer:
             initial=progress.epoch * self.batches,
             desc="train",
             unit="batch",
+            leave=None,  # not below the bar of many runs
             disable=self.quiet or not self.fabric.is_global_zero,
             mininterval=0.2 if sys.stderr.isatty() else 10.0,
         ) as bar:

@@ -17,6 +17,7 @@ from ghr.datasets.splits import Examples, view_examples
 from ghr.datasets.task import Task
 from ghr.models.base import GraphModel
 from ghr.models.pretrained import ARCHITECTURE, describe_model
+from ghr.progress import hide_bars
 from ghr.train.config import TrainConfig
 from ghr.train.directory import FORMAT, RunDirectory, jsonable
 from ghr.train.evaluate import find_task, predict
@@ -64,7 +65,7 @@ def train(
         report: Called once at the end with the best model; what it returns is stored as ``metrics`` of the result,
             where numbers that are not finite become ``null``.
         callback: Called after every epoch with the line of ``metrics.jsonl``.
-        quiet: Whether to hide the progress bar.
+        quiet: Whether to hide the progress bars.
         fabric: A launched Fabric, where the default one does not do.
 
     Returns:
@@ -86,6 +87,7 @@ def train(
     if not run.config.exists():
         _try_out(model, train_set, val_set, asked)
     with ExitStack() as stack:
+        stack.enter_context(hide_bars(quiet or not fabric.is_global_zero))
         result = on_rank_zero(fabric, lambda: run.open(described, stack))
         if result is None:
             trainer = Trainer(model, train_set, val_set, asked, config, run, fabric, quiet=quiet, callback=callback)

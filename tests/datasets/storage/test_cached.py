@@ -17,7 +17,7 @@ from torch_geometric.loader import DataLoader
 
 from ghr.datasets import METRICS, RGGSSSP, Task
 from ghr.datasets.storage import cached
-from ghr.datasets.storage.cached import CachedDataset, progress
+from ghr.datasets.storage.cached import CachedDataset
 from ghr.hierarchy import Coarsen, Graclus, HierarchicalData
 
 
@@ -366,18 +366,6 @@ def test_root_below_a_file_is_refused_before_generating(tmp_path):
     with pytest.raises(OSError, match="Could not make the folder"):
         Paths(tmp_path / "file" / "root")
     assert Paths.calls == 0
-
-
-@pytest.mark.parametrize(("level", "disable"), [(logging.NOTSET, None), (logging.CRITICAL, True)])
-def test_progress_bar_is_late_and_silent_without_logging(monkeypatch, level, disable):
-    options = {}
-    monkeypatch.setattr(cached, "tqdm", lambda items, **given: options.update(given) or items)
-    logging.disable(level)
-    try:
-        assert list(progress(range(3), "Working")) == [0, 1, 2]
-    finally:
-        logging.disable(logging.NOTSET)
-    assert options == {"desc": "Working", "delay": 2, "leave": False, "disable": disable}
 
 
 LIMITED = """

@@ -85,7 +85,7 @@ def test_stopped_work_goes_on_where_it_was(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(resumable, "progress", interrupted)
+        patch.setattr(resumable, "track", interrupted)
         with pytest.raises(KeyboardInterrupt):
             compute("peptide", ITEMS, tmp_path)
     kept = contents(tmp_path)

@@ -11,6 +11,7 @@ from torch_geometric.data import Data
 
 from ghr.datasets.folders.numbering import Numbering
 from ghr.datasets.folders.schema import Column, Schema, count_codes
+from ghr.progress import track
 
 Value = TypeVar("Value", np.ndarray, Tensor)
 FLAT = 1e-12  # a deviation that is so small beside the mean is rounding
@@ -49,7 +50,7 @@ def build_graphs(content: Content, schema: Schema) -> list[Data]:
         rows["y"] = _target_tensor(content.target)
     rows = {name: _order(value, schema.level, numbering) for name, value in rows.items()}
     graphs = []
-    for number in range(len(numbering.names)):
+    for number in track(range(len(numbering.names)), "Graphs", unit="graph"):
         nodes = slice(*numbering.node_starts[number : number + 2])
         edges = slice(*numbering.edge_starts[number : number + 2])
         own = {"node": nodes, "edge": edges, "graph": slice(number, number + 1)}

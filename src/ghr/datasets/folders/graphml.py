@@ -9,6 +9,7 @@ from xml.parsers import expat
 from ghr.datasets.folders.csv_table import Table
 from ghr.datasets.folders.tables import PLACES, Tables
 from ghr.files import explained
+from ghr.progress import track
 
 LEVELS = ("node", "edge", "graph")
 WORDS = ("string", "boolean")
@@ -52,7 +53,7 @@ def read_graphml(paths: Sequence[Path]) -> Tables:
     """
     found = {level: Rows() for level in LEVELS}
     directions = {}
-    for path in paths:
+    for path in track(paths, "Reading", unit="file"):
         reader = _Reader(path, found)
         reader.read()
         directions[path.name] = reader.undirected

@@ -5,26 +5,25 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypedDict, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, TypedDict, cast
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 from torch_geometric.data import Data, InMemoryDataset
-from tqdm import tqdm
 
 from ghr.datasets.task import Task
 from ghr.files import explained, making_folder, write_bytes
 from ghr.hierarchy import HierarchicalData
+from ghr.progress import track
 
 FORMAT_VERSION = 2
 DATA_CLASSES: dict[str, type[Data]] = {"Data": Data, "HierarchicalData": HierarchicalData}
 
 logger = logging.getLogger(__name__)
-Item = TypeVar("Item")
 
 
 class Preparation(TypedDict, total=False):
@@ -153,7 +152,7 @@ class CachedDataset(InMemoryDataset):
         self._hold(self._obtain(self.raw_key, self._generate))
         logger.info("Preparing %s by %r.", type(self).__name__, self.pre_transform)
         change = cast(Callable[[Any], Data], self.pre_transform)
-        return [change(self.get(index)) for index in progress(range(self.len()), f"Preparing {type(self).__name__}")]
+        return [change(self.get(index)) for index in track(range(self.len()), f"Preparing {type(self).__name__}")]
 
     def _hold(self, stored: "_Stored") -> None:
         self.data = DATA_CLASSES[stored.data_class].from_dict(_below("data/", stored.tensors))
@@ -164,16 +163,6 @@ class _Stored(NamedTuple):
     data_class: str
     tensors: dict[str, Tensor]
     digest: str
-
-
-def progress(items: Iterable[Item], description: str) -> Iterable[Item]:
-    """Show a progress bar if the loop takes long, stands in a terminal, and logging is not switched off."""
-    return cast(Iterable[Item], tqdm(items, desc=description, delay=2, leave=False, disable=bars_disabled()))
-
-
-def bars_disabled() -> bool | None:
-    """Return what tqdm takes for ``disable``: true where logging is off, ``None`` to hide bars outside terminals."""
-    return None if logger.isEnabledFor(logging.WARNING) else True
 
 
 def _stable_repr(name: str, call: Any) -> str:

@@ -14,10 +14,8 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
-from tqdm import tqdm
-
-from ghr.datasets.storage.cached import bars_disabled
 from ghr.files import making_folder, replacing, write_text
+from ghr.progress import make_bar
 
 CONNECT_SECONDS = 8.0  # until an answer begins: looking up the name, connecting and redirects together
 READ_SECONDS = 30.0  # between two pieces of an answer
@@ -110,9 +108,7 @@ def _fetch(url: str, temporary: Path) -> None:
     version, furthest, failures = "", 0, 0
     with (
         open(temporary, "wb") as file,
-        tqdm(
-            desc=url.rsplit("/", 1)[-1], unit="B", unit_scale=True, delay=2, leave=False, disable=bars_disabled()
-        ) as bar,
+        make_bar(url.rsplit("/", 1)[-1], None, unit="B", scale=True) as bar,
     ):
         while True:
             try:

@@ -20,8 +20,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load, save
 from torch import Tensor
 
-from ghr.datasets.storage.cached import progress
 from ghr.files import write_bytes, write_text
+from ghr.progress import track
 
 PART = 16  # molecules that are lost at most, per process, when everything is stopped
 VERSION = 1  # raised when a function gives other arrays for the same item
@@ -94,7 +94,7 @@ def compute(
         with ThreadPoolExecutor(workers) as pool, _crew(min(workers, len(missing))) as crew:
             work = [pool.submit(_work, crew, function, parts[index], paths[index]) for index in missing]
             try:
-                for future in progress(work, description):
+                for future in track(work, description):
                     future.result()
             finally:
                 for future in work:

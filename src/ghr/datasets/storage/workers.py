@@ -6,7 +6,8 @@ from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.context import BaseContext
 from typing import TypeVar
 
-from ghr.datasets.storage.cached import progress
+from ghr.interrupts import ending_children, shield_children
+from ghr.progress import track
 
 Result = TypeVar("Result")
 
@@ -24,10 +25,10 @@ def in_order(
         description: Title of the progress bar.
     """
     if workers == 1:
-        return [function(index) for index in progress(indices, description)]
-    with ProcessPoolExecutor(workers, mp_context=_context(function)) as pool:
+        return [function(index) for index in track(indices, description)]
+    with ProcessPoolExecutor(workers, mp_context=_context(function)) as pool, ending_children():
         results = pool.map(function, indices, chunksize=max(1, min(64, len(indices) // (4 * workers))))
-        return [next(results) for _ in progress(indices, description)]
+        return [next(results) for _ in track(indices, description)]
 
 
 def _context(function: Callable[[int], Result]) -> BaseContext:
@@ -39,4 +40,8 @@ def _context(function: Callable[[int], Result]) -> BaseContext:
         return get_context("spawn")
     context = get_context("forkserver")
     context.set_forkserver_preload([getattr(function, "func", function).__module__])
+    from multiprocessing import forkserver
+
+    with shield_children():
+        forkserver.ensure_running()
     return context

@@ -17,6 +17,7 @@ from ghr.paper.item import Place, Report
 from ghr.paper.markdown import markdown_table, number
 from ghr.paper.row import Row
 from ghr.plots.diameters import draw_diameters
+from ghr.progress import track
 
 _CLAIM = """\
 The pooled copy is a quotient graph, so no distance in it exceeds the one in the graph; the paper shows how much shorter
@@ -94,7 +95,7 @@ def _fill_bins(sample: Sample, place: Place) -> list[dict[str, Any]]:
     """Return mean and deviation of the diameters, by size."""
     graphs, found = sample.load(place), dict[int, list[tuple[int, int]]]()
     least, width = graphs.nodes[0], sample.width
-    for index in range(len(graphs)):
+    for index in track(range(len(graphs)), "Diameters", unit="graph"):
         graph: Any = graphs[index]
         found.setdefault(least + (graph.num_nodes - least) // width * width, []).append(_measure(graph))
     return [

@@ -7,6 +7,7 @@ from ghr.bench.measure import in_fresh_process
 from ghr.paper.item import Place, Report
 from ghr.paper.markdown import markdown_table
 from ghr.paper.row import Row
+from ghr.progress import track
 
 LOOPS = ((4, 1, 2), (4, 1, 4), (4, 2, 4), (4, 3, 6))
 MB = 2**20
@@ -41,7 +42,7 @@ class Memory:
     def report(self, place: Place) -> Report:
         """Measure every depth in processes of its own."""
         measured: list[dict[str, Any]] = []
-        for loops in self.loops:
+        for loops in track(self.loops, "memory", unit="depth"):
             usage = {
                 name: in_fresh_process("A", name, count=1, quick=self.quick, loops=loops) for name in ("ghr", "plain")
             }

@@ -1,0 +1,38 @@
+"""Several processes that work at the same thing, watched over by this one."""
+
+import multiprocessing
+from collections.abc import Callable
+from typing import Any
+
+from ghr.interrupts import ending_children, shield_children
+
+LOOKS = 0.5  # seconds between two looks at how far they are
+
+
+def run_together(target: Callable[..., None], arguments: tuple[Any, ...], count: int, look: Callable[[], None]) -> int:
+    """Run a function in several fresh processes; return how many of them ended with an error.
+
+    Ctrl-C is for this process alone, which ends the others.
+
+    Args:
+        target: A function of a module.
+        arguments: What it is called with, in all processes.
+        count: How many processes.
+        look: Called every now and then while they work.
+    """
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=target, args=arguments) for _ in range(count)]
+    with ending_children():
+        with shield_children():
+            for worker in workers:
+                worker.start()
+        for worker in workers:
+            while worker.is_alive():
+                worker.join(LOOKS)
+                look()
+    return sum(bool(worker.exitcode) for worker in workers)
+
+
+def move_bar(bar: Any, done: int) -> None:
+    """Move a progress bar to what is done."""
+    bar.update(done - bar.n)
