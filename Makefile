@@ -1,32 +1,43 @@
-# One command each on a machine with Python 3.11 and pip: `make demo`, `make test`.
+# One command each on a machine with Python 3.11 and pip: `make demo`, `make test`, `make docs`, `make dist`.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test format clean
+.PHONY: help demo test docs pictures dist format clean
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt "torch==$$(sed -n 's/^torch==//p' constraints.txt)"
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,chem]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,chem,docs]"
 	@touch $@
 
 demo: $(STAMP)   ## train GHR, a deep GINE and an extension on short distances, test them beyond, draw the figure
 	$(BIN)/ghr demo
 
-test: $(STAMP)   ## ruff, mypy, doctests and the test suite
+test: $(STAMP)   ## ruff, mypy, doctests, the test suite and the site
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest --doctest-modules src
 	$(BIN)/pytest -n 2 --dist worksteal tests
+	$(MAKE) docs
+
+docs: $(STAMP)   ## build the site into docs/_build/html; notebooks are executed, warnings are errors
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs docs/_build/html
+
+pictures: $(STAMP) ## draw the pictures of the site again
+	$(BIN)/python docs/pictures.py
+
+dist: $(STAMP)   ## build sdist and wheel into dist
+	rm -rf dist
+	$(BIN)/hatchling build
 
 format: $(STAMP) ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:           ## remove the environment and every cache
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist docs/_build docs/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis

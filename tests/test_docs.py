@@ -1,12 +1,15 @@
 """What the pages tell people to type."""
 
+import json
 import re
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+import tomllib
 
 from ghr import MODELS
+from ghr.cli import COMMANDS
 from ghr.datasets import BENCHMARKS
 
 ROOT = Path(__file__).parent.parent
@@ -36,3 +39,25 @@ def test_every_link_leads_somewhere(page):
 
 def test_the_readme_is_a_door_and_not_the_house():
     assert len((ROOT / "README.md").read_text().split()) <= 500
+
+
+def test_every_page_of_the_site_has_a_picture():
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        assert re.search(r"!\[[^\]]+\]\(\S+\.png\)", page.read_text()), page.name
+
+
+def test_every_extra_is_explained():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    start = (ROOT / "docs" / "start.md").read_text()
+    assert [name for name in extras if f'".[{name}]"' not in start] == []
+
+
+def test_every_command_is_explained():
+    page = (ROOT / "docs" / "commands.md").read_text()
+    assert [name for name in COMMANDS if f"| `ghr {name}" not in page] == []
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "notebooks").glob("*.ipynb")), ids=lambda page: page.name)
+def test_notebooks_are_kept_without_outputs_which_the_site_makes(page):
+    cells = json.loads(page.read_text())["cells"]
+    assert [cell for cell in cells if cell.get("outputs")] == []

@@ -26,6 +26,11 @@ main()
 """
 
 
+def listen() -> None:
+    """What a shell starts in its background, such as this suite, ignores Ctrl-C, and so would its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_the_version_needs_nothing_else():
     loaded = "import sys; from ghr.__main__ import main; main(); print(sorted({'torch', 'numpy'} & {*sys.modules}))"
     done = subprocess.run([sys.executable, "-c", loaded, "--version"], capture_output=True, text=True, check=True)
@@ -34,7 +39,8 @@ def test_the_version_needs_nothing_else():
 
 @pytest.mark.parametrize("module", ["torch", "numpy", "ghr.models"])
 def test_stopped_while_it_imports(module):
-    done = subprocess.run([sys.executable, "-c", PRESS, "list", module], capture_output=True, text=True)
+    command = [sys.executable, "-c", PRESS, "list", module]
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=listen)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "ghr: stopped.\n")
 
 
@@ -90,6 +96,7 @@ def test_stopped_while_it_works(tmp_path, command, begun):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=listen,
         env=os.environ | {"GHR_BACKEND": "torch"},  # nothing shall wait for compiled kernels
     )
     try:

@@ -122,7 +122,8 @@ def test_shells_complete_commands_and_options(capsys, shell):
 def test_a_shell_takes_the_completion(capsys, tmp_path):
     (tmp_path / "ghr").write_text(run(capsys, "--tyro-print-completion", "bash")[1])
     typed = "COMP_WORDS=(ghr tra); COMP_CWORD=1; COMP_LINE='ghr tra'; COMP_POINT=7"
-    script = f"source {tmp_path / 'ghr'}; {typed}; $(complete -p ghr | sed -E 's/.*-F ([^ ]+).*/\\1/'); echo ${{COMPREPLY[@]}}"
+    completer = "$(complete -p ghr | sed -E 's/.*-F ([^ ]+).*/\\1/')"
+    script = f"source {tmp_path / 'ghr'}; {typed}; {completer}; echo ${{COMPREPLY[@]}}"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["train"]
 
