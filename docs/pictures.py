@@ -1,4 +1,4 @@
-"""Draws the pictures of the site, from bundled models and fresh graphs: `python docs/pictures.py` writes all of them."""
+"""Draws the pictures of the site, from bundled models and fresh graphs: `make pictures`."""
 
 import json
 import os

@@ -83,10 +83,9 @@ KEPT = "; the same command goes on from the last whole epoch"
         # one that waits, one that imports what the others need: none of them has begun
         (generate, lambda folder, running: len(running) == 3),
         (generate, lambda folder, running: len(running) == 5),
-        (search, lambda folder, running: len(running) == 4),
         (search, lambda folder, running: len([*folder.glob("search/trials/*/metrics.jsonl")]) == 2),
     ],
-    ids=["training", "imports of workers", "workers", "imports of a search", "search"],
+    ids=["training", "imports of workers", "workers", "search"],
 )
 def test_stopped_while_it_works(tmp_path, command, begun):
     arguments, kept = command(tmp_path)
@@ -100,15 +99,15 @@ def test_stopped_while_it_works(tmp_path, command, begun):
         env=os.environ | {"GHR_BACKEND": "torch"},  # nothing shall wait for compiled kernels
     )
     try:
-        end = time.monotonic() + 120
+        end = time.monotonic() + 600  # a machine that is busy with other things
         while process.poll() is None and not begun(tmp_path, processes_of(process.pid)):
             assert time.monotonic() < end, processes_of(process.pid)
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
         assert (process.returncode, out, err) == (130, "", f"ghr: stopped{kept}.\n")
         while processes_of(process.pid):
-            assert time.monotonic() < end + 60, processes_of(process.pid)
+            assert time.monotonic() < end, processes_of(process.pid)
             time.sleep(0.05)
     finally:
         if processes_of(process.pid):

@@ -3,8 +3,6 @@ import logging
 import sys
 import time
 
-import pytest
-
 from ghr import progress
 from ghr.progress import hide_bars, make_bar, track
 
@@ -14,11 +12,10 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def terminal(monkeypatch):
-    """An error output that is a terminal, on which nothing has to wait for two seconds."""
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(progress, "DELAY", 0.0)
+def open_terminal(patch, delay=0.0):
+    """Make the error output a terminal, on which bars need not wait for two seconds."""
+    patch.setattr(sys, "stderr", Terminal())
+    patch.setattr(progress, "DELAY", delay)
     return sys.stderr
 
 
@@ -27,16 +24,16 @@ def work():
         time.sleep(0.15)  # longer than the bar waits between two drawings
 
 
-def test_a_bar_has_the_time_left(terminal):
+def test_a_bar_has_the_time_left(monkeypatch):
+    terminal = open_terminal(monkeypatch)
     work()
     assert "Working:  67%" in terminal.getvalue()
     assert "2/3 [00:00<00:00" in terminal.getvalue()
     assert "graph/s" in terminal.getvalue()
 
 
-def test_what_is_quick_has_no_bar(terminal, monkeypatch):
-    monkeypatch.undo()
-    monkeypatch.setattr(sys, "stderr", terminal)
+def test_what_is_quick_has_no_bar(monkeypatch):
+    terminal = open_terminal(monkeypatch, progress.DELAY)
     work()
     assert progress.DELAY == 2
     assert terminal.getvalue() == ""
@@ -49,7 +46,8 @@ def test_bars_are_for_terminals(monkeypatch):
     assert sys.stderr.getvalue() == ""
 
 
-def test_hidden_bars_stay_hidden(terminal):
+def test_hidden_bars_stay_hidden(monkeypatch):
+    terminal = open_terminal(monkeypatch)
     with hide_bars():
         with hide_bars(False):
             work()
@@ -61,7 +59,8 @@ def test_hidden_bars_stay_hidden(terminal):
     assert "Working" in terminal.getvalue()
 
 
-def test_no_bar_where_logging_is_off(terminal):
+def test_no_bar_where_logging_is_off(monkeypatch):
+    terminal = open_terminal(monkeypatch)
     logging.disable(logging.CRITICAL)
     try:
         work()
@@ -70,7 +69,8 @@ def test_no_bar_where_logging_is_off(terminal):
     assert terminal.getvalue() == ""
 
 
-def test_a_bar_moved_by_hand(terminal):
+def test_a_bar_moved_by_hand(monkeypatch):
+    terminal = open_terminal(monkeypatch)
     with make_bar("Counting", 4, done=1, unit="B", scale=True) as bar:
         time.sleep(0.15)
         bar.update(2)

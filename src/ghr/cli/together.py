@@ -1,8 +1,11 @@
 """Several processes that work at the same thing, watched over by this one."""
 
 import multiprocessing
+import threading
 from collections.abc import Callable
 from typing import Any
+
+from tqdm import tqdm
 
 from ghr.interrupts import ending_children, shield_children
 
@@ -21,7 +24,7 @@ def run_together(target: Callable[..., None], arguments: tuple[Any, ...], count:
         look: Called every now and then while they work.
     """
     context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=target, args=arguments) for _ in range(count)]
+    workers = [context.Process(target=_work, args=(target, *arguments)) for _ in range(count)]
     with ending_children():
         with shield_children():
             for worker in workers:
@@ -31,6 +34,12 @@ def run_together(target: Callable[..., None], arguments: tuple[Any, ...], count:
                 worker.join(LOOKS)
                 look()
     return sum(bool(worker.exitcode) for worker in workers)
+
+
+def _work(target: Callable[..., None], *arguments: Any) -> None:
+    # The lock that bars share between processes is a thing of the system, which a process that is ended would leave.
+    tqdm.set_lock(threading.RLock())
+    target(*arguments)
 
 
 def move_bar(bar: Any, done: int) -> None:

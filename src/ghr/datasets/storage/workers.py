@@ -27,7 +27,8 @@ def in_order(
     if workers == 1:
         return [function(index) for index in track(indices, description)]
     with ProcessPoolExecutor(workers, mp_context=_context(function)) as pool, ending_children():
-        results = pool.map(function, indices, chunksize=max(1, min(64, len(indices) // (4 * workers))))
+        with shield_children():  # which start here
+            results = pool.map(function, indices, chunksize=max(1, min(64, len(indices) // (4 * workers))))
         return [next(results) for _ in track(indices, description)]
 
 
