@@ -36,7 +36,7 @@ nb_execution_mode = "force"
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True
 nb_execution_in_temp = True  # what a notebook writes is thrown away
-nb_merge_streams = True
+nb_output_stderr = "remove"  # warnings about the machine that builds
 
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"

@@ -260,8 +260,8 @@ def draw_commands(data: Path) -> Figure:
         "run directory": (4.5, 1),
         "ghr eval": (6, 2),
         "ghr predict": (6, 0),
-        "scores": (7.8, 2),
-        "predictions.csv": (7.8, 0),
+        "scores": (8.2, 2),
+        "predictions.csv": (8.2, 0),
     }
     flow = [
         ("ghr data", "benchmark"),

@@ -49,7 +49,7 @@ def _import(path: str) -> Any:
         except ImportError:
             continue
         for name in parts[count:]:
-            declared = getattr(found, "__annotations__", {})  # a field of a dataclass has no value in the class
-            found = getattr(found, name, declared.get(name))
+            declared = getattr(found, "__annotations__", {})  # a field of a dataclass may have no value, or None
+            found = declared[name] if name in declared else getattr(found, name, None)
         return found
     return None
