@@ -26,10 +26,18 @@ def in_order(
     """
     if workers == 1:
         return [function(index) for index in track(indices, description)]
+    size = max(1, min(64, len(indices) // (4 * workers)))
+    starts = range(0, len(indices), size)
     with ProcessPoolExecutor(workers, mp_context=_context(function)) as pool, ending_children():
-        with shield_children():  # which start here
-            results = pool.map(function, indices, chunksize=max(1, min(64, len(indices) // (4 * workers))))
+        # Not pool.map(), which cancels what is left where it is interrupted: a pool that breaks stumbles over that.
+        with shield_children():  # the processes start here
+            parts = [pool.submit(_call, function, indices[start : start + size]) for start in starts]
+        results = (result for part in parts for result in part.result())
         return [next(results) for _ in track(indices, description)]
+
+
+def _call(function: Callable[[int], Result], indices: Sequence[int]) -> list[Result]:
+    return [function(index) for index in indices]
 
 
 def _context(function: Callable[[int], Result]) -> BaseContext:
