@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from ghr.cli import COMMANDS, main
+from ghr.paper.items import ITEMS
 
 
 def run(capsys, *arguments):
@@ -80,6 +81,7 @@ SMALL = ["rgg-sssp-small", "--graphs", "10"]
         (["search", *SMALL, "--vary", "steps"], "--vary needs a name and a value, such as --vary steps=2:6; got"),
         (["search", *SMALL, "--vary", "lr=1e-3,1e-2", "--set", "lr=1"], "lr cannot be fixed and chosen at once"),
         (["search", *SMALL, "--space", "nothing.json"], "Could not open nothing.json: No such file or directory."),
+        (["reproduce"], "Say which item to reproduce; known are figure-small-range, "),
         (["bench", "--repeats", "0"], "repeats=0"),
         (["data", "rgg-sssp-small", "--graphs", "-5"], "at least 10; got -5"),
         (["data", "rgg-sssp-small", "--workers", "0"], "--workers must be a whole number of at least 1; got 0"),
@@ -147,3 +149,10 @@ def test_debugging_shows_where(monkeypatch, tmp_path):
     monkeypatch.setenv("GHR_DEBUG", "1")
     with pytest.raises(FileNotFoundError):
         main(["eval", str(tmp_path)])
+
+
+def test_all_items_are_listed_without_naming_one(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, _ = run(capsys, "reproduce", "--list")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[1:]] == [*ITEMS]
