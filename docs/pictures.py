@@ -261,7 +261,7 @@ def draw_commands(data: Path) -> Figure:
         "ghr eval": (6, 2),
         "ghr predict": (6, 0),
         "scores": (8.2, 2),
-        "predictions.csv": (8.2, 0),
+        "predictions": (8.2, 0),
     }
     flow = [
         ("ghr data", "benchmark"),
@@ -272,7 +272,7 @@ def draw_commands(data: Path) -> Figure:
         ("run directory", "ghr eval"),
         ("run directory", "ghr predict"),
         ("ghr eval", "scores"),
-        ("ghr predict", "predictions.csv"),
+        ("ghr predict", "predictions"),
     ]
     _draw_boxes(axes, places, flow, marked=[name for name in places if name.startswith("ghr")])
     return figure
