@@ -1,5 +1,7 @@
 """Predictions that are a mean of values, times a factor."""
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -35,11 +37,14 @@ class MixtureReadout(Readout):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Reset to the mean of all."""
+        """Reset to the mean of all; the peak, if there is one, is half of it."""
         nn.init.zeros_(self.weight)
         nn.init.ones_(self.factor)
         if self.peak is not None:
             nn.init.zeros_(self.peak)
+            channels = len(self.peak)
+            with torch.no_grad():
+                self.weight.view(self.out_channels, -1, channels + 1)[:, :, -1] = math.log(channels)
 
     def rows(self, given: ReadoutInput) -> Tensor:
         """Return the values that every prediction is made of."""

@@ -110,7 +110,8 @@ class SelectCell(nn.Module):
         reset_children(self)
         self.sharpness.fill_(1.0)
         if self.has_gate:
-            nn.init.constant_(self.gate.bias, -2.0)
+            # Closed well enough for values to grow over dozens of steps before it is known where they should start.
+            nn.init.constant_(self.gate.bias, -4.0 if self.gate_kind == "graph" else -2.0)
 
     def read_input(self, x: Tensor | None) -> Tensor | None:
         """Return what the input says to the gate, once per forward pass."""

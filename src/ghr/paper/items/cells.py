@@ -79,6 +79,7 @@ class _Tested:
                     "seed": seed,
                     "errors": dict(zip(names, self.errors[seed], strict=True)),
                     **{name: result[name] for name in ("epochs", "best_epoch", "parameters", "seconds")},
+                    "cpu_seconds": result.get("cpu_seconds"),
                     "versions": result["versions"],
                     "machine": result["machine"],
                 }
@@ -101,7 +102,8 @@ def _line(tested: _Tested, group: CellGroup) -> list[str]:
     cells = [_worst(tested.column(place), group.digits) for place in range(len(group.columns))]
     if not results:
         return [tested.row.title, *cells, str(tested.row.experiment().train.epochs), "-", "-", "not run"]
-    epochs, seconds = (fmean(result[name] for result in results) for name in ("epochs", "seconds"))
+    epochs = fmean(result["epochs"] for result in results)
+    seconds = fmean(result.get("cpu_seconds", result["seconds"]) for result in results)
     return [
         tested.row.title,
         *cells,
