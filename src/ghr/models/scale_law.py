@@ -10,7 +10,9 @@ from torch_geometric.data import Batch, Data
 from ghr.hierarchy.data import levels_of
 from ghr.hierarchy.lattice import Lattice, lattice_edges
 
-FACTORS = {2: 4.0, 4: 2.0, 8: 1.0}  # by how much lattices are drawn apart, and how often each
+# By how much lattices are drawn apart. Every batch is drawn apart by the smallest, on which all others build, and by one
+# of the others, which weighs half as much.
+SMALLEST, OTHERS = 2, (4, 8)
 TINY = 1e-12
 
 
@@ -39,7 +41,7 @@ class ScaleLaw(nn.Module):
         nn.init.constant_(self.exponent, -2.0)
 
     def forward(self, model: nn.Module, prepare: Callable[[Data], Data], data: Data) -> Tensor:
-        """Return how far the law is from holding, by one factor drawn at random: a logarithm of a mean squared error.
+        """Return how far the law is from holding: weighted logarithms of mean squared errors.
 
         Args:
             model: The model.
@@ -52,14 +54,22 @@ class ScaleLaw(nn.Module):
         count, side = lattice.shape
         x: Tensor = data["x"].view(count, side, side, -1)
         target: Tensor = data["y"].view(count, side, side)
-        factor = [*FACTORS][int(torch.multinomial(torch.tensor([*FACTORS.values()]), 1))]
-        few = x[: max(1, count // factor**2)]  # as many nodes as the batch has
+        other = OTHERS[int(torch.randint(len(OTHERS), ()))]
+        near, far = (self._measure(model, prepare, x, target, factor) for factor in (SMALLEST, other))
+        return near + far / 2
+
+    def _measure(
+        self, model: nn.Module, prepare: Callable[[Data], Data], x: Tensor, target: Tensor, factor: int
+    ) -> Tensor:
+        """Return the logarithm of the mean squared error on lattices drawn apart by a factor."""
+        side = x.size(1)
+        few = x[: max(1, len(x) // factor**2)]  # as many nodes as the batch has
         first = [int(value) for value in torch.randint(factor, (2,))]
         apart = x.new_zeros(len(few), factor * side, factor * side, x.size(3))
         apart[:, first[0] :: factor, first[1] :: factor] = few
-        far = model(self._fill(apart, prepare)).view(apart.shape[:3])
-        far = far[:, first[0] :: factor, first[1] :: factor]
-        error: Tensor = (far * factor**-self.exponent - target[: len(few)]).square().mean()
+        predicted = model(self._fill(apart, prepare)).view(apart.shape[:3])
+        predicted = predicted[:, first[0] :: factor, first[1] :: factor]
+        error: Tensor = (predicted * factor**-self.exponent - target[: len(few)]).square().mean()
         return (error + TINY).log10()
 
     def _fill(self, x: Tensor, prepare: Callable[[Data], Data]) -> Data:
