@@ -5,12 +5,15 @@ from ghr.models.deep import DeepGNN
 from ghr.models.entry import Entry
 from ghr.models.ghr import GHR
 from ghr.models.gps import GPS
+from ghr.models.graph_vit import GraphViT
+from ghr.models.grit import GRIT
 from ghr.models.min_plus import MinPlusGHR
 from ghr.models.recurrence import Recurrence
 from ghr.models.settle import Settled
 from ghr.models.state import Encoded, State
 
 _GHR = "Carotti et al., 2026"
+_GPS = "Rampášek et al., NeurIPS 2022"
 _ABLATION = f"{_GHR}, ablations"
 
 MODELS: dict[str, Entry] = {
@@ -40,7 +43,7 @@ MODELS: dict[str, Entry] = {
     "deep-gated-gine": Entry(DeepGNN, {"conv": "gated_gine"}, "a stack of distinct gated GINE layers", _ABLATION),
     "deep-gr-gine": Entry(DeepGNN, {"conv": "gine", "steps": 4}, "the stack in 4 global steps", _ABLATION),
     "deep-gr-gated-gine": Entry(DeepGNN, {"conv": "gated_gine", "steps": 4}, "the stack in 4 global steps", _ABLATION),
-    "gps": Entry(GPS, {}, "message passing beside attention", "Rampášek et al., NeurIPS 2022"),
+    "gps": Entry(GPS, {}, "message passing beside attention", _GPS),
     "ghr-select": Entry(
         GHR,
         {
@@ -71,17 +74,37 @@ MODELS: dict[str, Entry] = {
         "not in the paper",
         {"lr": 3e-3, "schedule": "cosine", "min_lr": 3e-6, "log10": True, "jitter": False, "patience": None},
     ),
+    "gps-rwse": Entry(
+        GPS,
+        {"encoding": "rwse", "layers": 4, "heads": 2},
+        "message passing beside attention, told how random walks return",
+        _GPS,
+        budget=15_000,
+    ),
+    "gps-laplacian": Entry(
+        GPS,
+        {"encoding": "laplacian", "layers": 4, "heads": 2},
+        "message passing beside attention, told eigenvectors of the Laplacian",
+        _GPS,
+        budget=15_000,
+    ),
+    "grit": Entry(
+        GRIT, {}, "attention by states of all pairs, from random walks", "Ma et al., ICML 2023", budget=15_000
+    ),
+    "graph-vit": Entry(GraphViT, {}, "a transformer over overlapping patches", "He et al., ICML 2023", budget=15_000),
     "min-plus": Entry(MinPlusGHR, {}, "GHR with minima in place of sums, for shortest paths", "not in the paper"),
 }
 
 __all__ = [
     "GHR",
     "GPS",
+    "GRIT",
     "MODELS",
     "DeepGNN",
     "Encoded",
     "Entry",
     "GraphModel",
+    "GraphViT",
     "MinPlusGHR",
     "Recurrence",
     "Settled",

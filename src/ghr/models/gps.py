@@ -74,8 +74,8 @@ class GPS(GraphModel):
     r"""A stack of GPS layers: message passing and multi-head attention over all nodes of a graph, side by side.
 
     .. math::
-        h^{(0)} = W_n x \,\|\, p, \qquad h^{(l)} = h^{(l-1)} + \mathrm{GPSConv}_l\big( \mathrm{RMSNorm}_l(h^{(l-1)}),\; e
-        \big), \qquad l = 1, \dots, L
+        h^{(0)} = W_n x \,\|\, p, \qquad h^{(l)} = h^{(l-1)} + \mathrm{GPSConv}_l\big(
+        \mathrm{RMSNorm}_l(h^{(l-1)}),\; e \big), \qquad l = 1, \dots, L
 
     where, with batch norms :math:`\mathrm{N}_1, \mathrm{N}_2, \mathrm{N}_3`,
 

@@ -34,7 +34,7 @@ class GraphViT(Network):
 
     A readout for graphs reads the tokens of the patches that are not empty, in place of nodes. The published system has
     no other. For predictions of nodes or edges, a node here is the mean of its copies plus the mean of the tokens of
-    its patches. Patches are those of :class:`~ghr.transforms.Patches`, not of METIS, and are not drawn anew in training.
+    its patches. Patches are those of :class:`~ghr.transforms.Patches`, not of METIS, and stay the same in training.
 
     Args:
         in_channels: Width of the node features, or the sizes of columns of codes, as in :class:`~ghr.GHR`; so edge_dim.
@@ -64,7 +64,7 @@ class GraphViT(Network):
         *,
         layers: int = 4,
         mixer_layers: int = 2,
-        heads: int = 4,
+        heads: int = 2,
         patches: int = 32,
         walk_steps: int = 16,
         patch_steps: int = 8,
@@ -93,7 +93,8 @@ class GraphViT(Network):
             dropout=dropout,
         )
         self._transform, self.patches, self.walk_steps = prepare, patches, walk_steps
-        self.patch_steps, self.diffusion = check_whole("patch_steps", patch_steps), check_whole("diffusion", diffusion, 0)
+        self.patch_steps = check_whole("patch_steps", patch_steps)
+        self.diffusion = check_whole("diffusion", diffusion, 0)
         self.reads_tokens = isinstance(self.readout, GraphReadout)
         self.walk_map = NormalisedMap(walk_steps, self.channels)
         self.patch_walk_map = NormalisedMap(self.patch_steps, self.channels)
@@ -105,7 +106,7 @@ class GraphViT(Network):
     @classmethod
     def width_multiple(cls, options: Mapping[str, Any]) -> int:
         """Return the number of heads."""
-        return check_whole("heads", options.get("heads", 4))
+        return check_whole("heads", options.get("heads", 2))
 
     @property
     def transform(self) -> BaseTransform:
@@ -117,7 +118,7 @@ class GraphViT(Network):
         graph_starts(graph.batch, graph.num_graphs, "GraphViT")
         member = read_patches(graph.data, state.size(0), self.patches)
         copies = copy_patches(member, graph.edge_index, graph.batch)
-        filled, dense = torch.unique(copies.patch, return_inverse=True)
+        filled = copies.filled
         if self.training and filled.numel() == 1:
             raise ValueError(
                 "GraphViT has batch norms, which cannot be trained on a single patch; give it more graphs in one "
@@ -127,14 +128,14 @@ class GraphViT(Network):
         x = (state + self.walk_map(walks))[copies.node]
         edge_attr = None if graph.edge_attr is None else graph.edge_attr[copies.edge]
         for layer in self.layers:
-            x = layer(x, copies, edge_attr, dense, state.size(0))
+            x = layer(x, copies, edge_attr, state.size(0))
         adjacency = overlap(member, graph.batch, graph.num_graphs).to(state.dtype)
         place = patch_walks(adjacency, self.patch_steps).flatten(0, 1)[filled]
-        tokens = pool(x, dense, filled.numel(), "mean") + self.patch_walk_map(place)
+        tokens = pool(x, copies.patch, filled.numel(), "mean") + self.patch_walk_map(place)
         tokens = self._mix(tokens, filled, adjacency)
         if self.reads_tokens:
             return tokens
-        return pool(x + tokens[dense], copies.node, state.size(0), "mean")
+        return pool(x + tokens[copies.patch], copies.node, state.size(0), "mean")
 
     def _mix(self, tokens: Tensor, filled: Tensor, adjacency: Tensor) -> Tensor:
         """Return the tokens after the transformer."""

@@ -68,8 +68,8 @@ class GRIT(Network):
         hidden_channels: int,
         out_channels: int,
         *,
-        layers: int = 4,
-        heads: int = 4,
+        layers: int = 3,
+        heads: int = 2,
         walk_steps: int = 16,
         dropout: float = 0.05,
         attention_dropout: float = 0.2,
@@ -107,7 +107,7 @@ class GRIT(Network):
     @classmethod
     def width_multiple(cls, options: Mapping[str, Any]) -> int:
         """Return the number of heads."""
-        return check_whole("heads", options.get("heads", 4))
+        return check_whole("heads", options.get("heads", 2))
 
     def run(self, state: Tensor, graph: LayerInput) -> Tensor:
         """Return the states after the last layer."""
@@ -144,14 +144,19 @@ class GRIT(Network):
         order = of_edge.argsort(stable=True)
         counts = torch.bincount(of_edge, minlength=graph.num_graphs).tolist()
         walks = []
-        for first, size, own in zip(start.tolist(), start.diff().tolist(), edges[:, order].split(counts, 1), strict=False):
+        for own, (first, size) in zip(torch.split(edges[:, order], counts, 1), _places(start), strict=True):
             walks.append(walk_powers(own - first, size, self.walk_steps, like.dtype).flatten(0, 1))
         return torch.cat(walks).to(like.device)
 
 
 def batch_pairs(start: Tensor) -> Tensor:
     """Return the pairs of all nodes of every graph, source first and sorted by target, as a batch of them has them."""
-    return torch.cat([all_pairs(size) + first for first, size in zip(start.tolist(), start.diff().tolist(), strict=False)], 1)
+    return torch.cat([all_pairs(size) + first for first, size in _places(start)], dim=1)
+
+
+def _places(start: Tensor) -> list[tuple[int, int]]:
+    """Return the first node and the number of nodes of every graph."""
+    return list(zip(start[:-1].tolist(), start.diff().tolist(), strict=True))
 
 
 def add_edges(pair_state: Tensor, graph: LayerInput, start: Tensor) -> Tensor:

@@ -117,7 +117,7 @@ def make_encoding(encoding: str | None, channels: int) -> NodeEncoding | None:
 
 def read_rows(data: Data, name: str, shape: tuple[int | None, int]) -> Tensor:
     """Return what a transform has added to a graph, or raise a ValueError; ``None`` leaves the number of rows open."""
-    value = data[name] if name in data else None
+    value = data.get(name, None)
     if not isinstance(value, Tensor):
         raise ValueError(f"The graph has no {name}; prepare it: model.prepare(graph) adds what the model needs.")
     rows, columns = shape

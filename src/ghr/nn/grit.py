@@ -83,7 +83,7 @@ class GRITLayer(nn.Module):
         split = raised.view(-1, self.heads, self.width)
         value = self.value(x).index_select(0, source).view_as(split)
         read = aggregate_sum(weight * torch.cat([value, split], dim=2), target, x.size(0))
-        own, seen = read.split(self.width, dim=2)
+        own, seen = torch.split(read, self.width, dim=2)
         out = (own + torch.einsum("nhc,chd->nhd", seen, self.pair_value)).flatten(1)
         out = F.dropout(out, self.dropout, self.training)
         scale, by_degree = self.degree_scale.unbind(dim=2)
@@ -97,14 +97,16 @@ class GRITLayer(nn.Module):
     def raise_pairs(self, x: Tensor, pairs: Tensor, pair_state: Tensor) -> Tensor:
         r"""Return :math:`\hat e`, what pairs are when both of their nodes have been seen."""
         source, target = pairs
-        factor, shift = self.pair(pair_state).chunk(2, dim=1)
+        factor, shift = torch.chunk(self.pair(pair_state), 2, dim=1)
         seen = (self.query(x).index_select(0, target) + self.key(x).index_select(0, source)) * factor
-        return (seen.sign() * seen.abs().clamp(min=TINY).sqrt() + shift).relu()
+        root: Tensor = seen.sign() * seen.abs().clamp(min=TINY).sqrt()
+        return (root + shift).relu()
 
     def rate(self, raised: Tensor) -> Tensor:
         """Return the logit of every pair and head."""
         split = raised.view(-1, self.heads, self.width)
-        return torch.einsum("phc,ch->ph", split, self.score.squeeze(2)).clamp(-BOUND, BOUND)
+        logit: Tensor = torch.einsum("phc,ch->ph", split, self.score.squeeze(2))
+        return logit.clamp(-BOUND, BOUND)
 
     def weigh(self, raised: Tensor, target: Tensor, num_nodes: int) -> Tensor:
         """Return the weight of every pair and head: over the sources of a target they add up to one."""

@@ -16,13 +16,15 @@ class PatchCopies(NamedTuple):
 
     Attributes:
         node: Node that every copy is of :math:`(M)`.
-        patch: Patch that every copy is in :math:`(M)`, among those of all graphs.
+        patch: Patch that every copy is in :math:`(M)`, among the patches that are not empty.
+        filled: Which patches these are :math:`(T)`, among :math:`P` for every graph.
         edge_index: Edges among copies of the same patch :math:`(2, E')`.
         edge: Edge of the graph that each of these is :math:`(E')`.
     """
 
     node: Tensor
     patch: Tensor
+    filled: Tensor
     edge_index: Tensor
     edge: Tensor
 
@@ -41,7 +43,8 @@ def copy_patches(member: Tensor, edge_index: Tensor, batch: Tensor) -> PatchCopi
     number[node, own] = torch.arange(node.numel(), device=node.device)
     edge, where = (member[source] & member[target]).nonzero().unbind(1)
     inside = torch.stack([number[source[edge], where], number[target[edge], where]])
-    return PatchCopies(node, batch[node] * member.size(1) + own, inside, edge)
+    filled, patch = torch.unique(batch[node] * member.size(1) + own, return_inverse=True)
+    return PatchCopies(node, patch, filled, inside, edge)
 
 
 def overlap(member: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
@@ -51,7 +54,7 @@ def overlap(member: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
         - **output:** :math:`(B, P, P)` whole numbers as real ones
     """
     sizes = torch.bincount(batch, minlength=num_graphs).tolist()
-    parts = member.to(torch.get_default_dtype()).split(sizes)
+    parts = torch.split(member.to(torch.get_default_dtype()), sizes)
     return torch.stack([part.T @ part for part in parts])
 
 
@@ -122,10 +125,10 @@ class PatchLayer(nn.Module):
         """Reset all parameters."""
         reset_children(self)
 
-    def forward(self, x: Tensor, copies: PatchCopies, edge_attr: Tensor | None, dense: Tensor, num_nodes: int) -> Tensor:
-        """Update the copies; `dense` numbers the patches that are not empty for each copy."""
+    def forward(self, x: Tensor, copies: PatchCopies, edge_attr: Tensor | None, num_nodes: int) -> Tensor:
+        """Update the copies."""
         if self.patch_map is not None:
-            x = x + self.patch_map(pool(x, dense, int(dense.max()) + 1, "mean"))[dense]
+            x = x + self.patch_map(pool(x, copies.patch, copies.filled.numel(), "mean"))[copies.patch]
             x = pool(x, copies.node, num_nodes, "mean")[copies.node]
         change = self.dropout(self.norm(self.conv(x, copies.edge_index, edge_attr)).relu())
         return self.linear(x + change)  # type: ignore[no-any-return]
@@ -184,7 +187,7 @@ class HadamardMixer(nn.Module):
         return tokens + self.dropout(self.ffn(self.ffn_norm(tokens)))  # type: ignore[no-any-return]
 
     def _split(self, x: Tensor) -> Tensor:
-        return x.unflatten(2, (self.heads, -1)).transpose(1, 2)
+        return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
 
     def __repr__(self) -> str:
         return f"HadamardMixer({self.channels}, heads={self.heads})"

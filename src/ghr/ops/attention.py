@@ -34,7 +34,7 @@ def attend(qkv: Tensor, start: Tensor, heads: int) -> Tensor:
         out: Tensor = _attend(qkv.contiguous(), start, heads)[0]
         return out
     rows = []
-    for graph in qkv.split(start.diff().tolist()):
+    for graph in torch.split(qkv, start.diff().tolist()):
         query, key, value = graph.view(graph.size(0), 3, heads, -1).permute(1, 2, 0, 3).unsqueeze(1)
         rows.append(F.scaled_dot_product_attention(query, key, value)[0].transpose(0, 1).flatten(1))
     return torch.cat(rows)

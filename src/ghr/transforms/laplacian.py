@@ -77,7 +77,11 @@ class LaplacianEncoding(BaseTransform):
 
     def __repr__(self) -> str:
         # An option that is as usual is not named: caches of older versions are found by the same words.
-        unusual = {"normalised": (self.normalised, True), "trivial": (self.trivial, False), "values": (self.values, None)}
+        unusual = {
+            "normalised": (self.normalised, True),
+            "trivial": (self.trivial, False),
+            "values": (self.values, None),
+        }
         more = "".join(f", {name}={value!r}" for name, (value, usual) in unusual.items() if value != usual)
         return f"LaplacianEncoding({self.count}, sign={self.sign!r}, name={self.name!r}{more})"
 

@@ -65,7 +65,8 @@ def partition(edge_index: Tensor, num_nodes: int, count: int, seed: int = 0) -> 
     rounds = int(math.log2(num_nodes / (2 * count))) if num_nodes >= 4 * count else 0
     piece = Graclus(rounds, "heavy_edge", seed)(edge_index, num_nodes) if rounds else torch.arange(num_nodes)
     joined = _join_smallest(piece, edge_index, count)
-    return torch.unique(joined[piece], return_inverse=True)[1]
+    numbered: Tensor = torch.unique(joined[piece], return_inverse=True)[1]
+    return numbered
 
 
 def _join_smallest(piece: Tensor, edge_index: Tensor, count: int) -> Tensor:
