@@ -71,7 +71,7 @@ def slow_mixer(mixer, tokens, c):
         for head in range(mixer.heads):
             own = slice(head * width, (head + 1) * width)
             query = mixer.query(normed[p])[own]
-            score = {q: math.exp(float(query @ mixer.key(normed[q])[own]) / width**0.5) for q in tokens}
+            score = {q: math.exp((query @ mixer.key(normed[q])[own]).item() / width**0.5) for q in tokens}
             total = sum(score.values())
             parts.append(sum(c[p, q] * score[q] / total * mixer.value(normed[q])[own] for q in tokens))
         x = x + mixer.out(torch.cat(parts))

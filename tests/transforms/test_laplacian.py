@@ -128,3 +128,17 @@ def test_more_options_are_named_where_they_are_not_as_usual():
     assert (
         text == "LaplacianEncoding(3, sign='fixed', name='laplacian', normalised=False, trivial=True, values='values')"
     )
+
+
+def test_a_large_graph_in_pieces_has_an_eigenvalue_zero_for_each(monkeypatch):
+    monkeypatch.setattr(laplacian, "DENSE", 8)
+    data = Batch.from_data_list([random_graph(20, 60, seed=1), path_graph(3), random_graph(15, 60, seed=2)])
+    given = Data(edge_index=data.edge_index, num_nodes=38)
+    found = LaplacianEncoding(7, trivial=True, values="eigenvalues")(given)
+    matrix = slow_laplacian(given)
+    expected = torch.linalg.eigvalsh(matrix)[:7]
+    assert (expected < 1e-9).sum() == 3
+    assert torch.allclose(found.eigenvalues[0].double(), expected, atol=1e-5)
+    vectors = found.laplacian.double()
+    assert torch.allclose(matrix @ vectors, vectors * expected, atol=1e-5)
+    assert torch.allclose(vectors.T @ vectors, torch.eye(7, dtype=torch.double), atol=1e-5)

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, eye_array
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
@@ -11,6 +12,7 @@ from torch_geometric.transforms import BaseTransform
 from ghr.checks import check_choice, check_flag, check_whole
 
 DENSE = 1000  # up to this size all eigenvectors are computed, which is faster than finding a few
+BELOW = 1e-3
 SIGNS = ("fixed", "random")
 
 
@@ -101,17 +103,41 @@ def _laplacian(edge_index: NDArray[np.int64], num_nodes: int, normalised: bool) 
 
 def _eigenpairs(laplacian: csr_array, count: int, skip: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the smallest eigenvalues, without the first so many, and their eigenvectors."""
-    size = laplacian.shape[0]
-    if size <= max(DENSE, count + 2):
-        values, vectors = np.linalg.eigh(laplacian.toarray())
-    else:
-        # Around a point just below zero the wanted eigenvalues are the largest of the inverse, and found fast.
-        below = laplacian + 1e-3 * eye_array(size)
-        start = np.random.default_rng(0).standard_normal(size)
-        values, vectors = eigsh(below.tocsc(), k=count + skip, sigma=0.0, which="LM", v0=start)
-        order = np.argsort(values)
-        values, vectors = values[order] - 1e-3, vectors[:, order]
+    values, vectors = _smallest(laplacian, count + skip)
     return values[skip : count + skip], vectors[:, skip : count + skip]
+
+
+def _smallest(laplacian: csr_array, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return so many of the smallest eigenvalues or more, and their eigenvectors; all, where there are fewer."""
+    size = laplacian.shape[0]
+    if size <= max(DENSE, count + 1):
+        values, vectors = np.linalg.eigh(laplacian.toarray())
+        return values, vectors
+    pieces, piece = connected_components(laplacian, directed=False)
+    if pieces > 1:  # every piece has an eigenvalue zero, and the search below may miss some of equal ones
+        return _join_pieces(laplacian, [np.flatnonzero(piece == number) for number in range(pieces)], count)
+    # Around a point just below zero the wanted eigenvalues are the largest of the inverse, and found fast.
+    below = laplacian + BELOW * eye_array(size)
+    start = np.random.default_rng(0).standard_normal(size)
+    values, vectors = eigsh(below.tocsc(), k=count, sigma=0.0, which="LM", v0=start)
+    order = np.argsort(values)
+    return values[order] - BELOW, vectors[:, order]
+
+
+def _join_pieces(
+    laplacian: csr_array, pieces: list[NDArray[np.int64]], count: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the smallest eigenvalues of all connected pieces of a graph, and their eigenvectors, zero elsewhere."""
+    found = [(nodes, *_smallest(laplacian[nodes][:, nodes], count)) for nodes in pieces]
+    every = [
+        (value, number, column) for number, (_, values, _) in enumerate(found) for column, value in enumerate(values)
+    ]
+    chosen = sorted(every, key=lambda one: (round(one[0], 12), one[1], one[2]))[:count]
+    vectors = np.zeros((laplacian.shape[0], len(chosen)))
+    for place, (_, number, column) in enumerate(chosen):
+        nodes, _, own = found[number]
+        vectors[nodes, place] = own[:, column]
+    return np.array([value for value, _, _ in chosen]), vectors
 
 
 def _signs(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
