@@ -8,7 +8,7 @@ from torch_geometric.transforms import AddRandomWalkPE
 from cases import AWKWARD
 from ghr import memory
 from ghr.testing import path_graph, random_graph
-from ghr.transforms import RandomWalkEncoding
+from ghr.transforms import RandomWalkEncoding, random_walk
 
 
 def awkward_graph(name):
@@ -41,6 +41,14 @@ def test_the_diagonal_of_powers(name, steps):
 def test_the_same_as_pyg_s(num_nodes, num_edges, seed):
     data = random_graph(num_nodes, num_edges, seed=seed)
     torch.testing.assert_close(encode(data, 9), AddRandomWalkPE(9, "pe")(data.clone()).pe, atol=1e-6, rtol=1e-5)
+
+
+def test_more_nodes_than_are_followed_at_a_time(monkeypatch):
+    data = random_graph(30, 50, seed=5)
+    data.edge_index = data.edge_index[:, ::3]  # directed
+    whole = encode(data.clone(), 8)
+    monkeypatch.setattr(random_walk, "ROWS", 7)
+    torch.testing.assert_close(encode(data, 8), whole)
 
 
 def test_a_batch_has_the_rows_of_its_graphs():

@@ -11,6 +11,7 @@ from ghr.checks import check_whole
 from ghr.memory import check_memory
 from ghr.transforms.walk import read_graph, walk_matrix
 
+ROWS = 2048  # nodes whose walks are followed at a time
 BYTES = 12  # of an entry of a sparse matrix: a number and its column
 
 
@@ -20,8 +21,8 @@ class RandomWalkEncoding(BaseTransform):
     .. math::
         r_i = \big[ (M^1)_{ii}, \dots, (M^K)_{ii} \big], \qquad M = D^{-1} A
 
-    Walks follow the direction of edges. A walk of :math:`2k` steps is two of :math:`k`, so only the powers up to
-    :math:`\lceil K / 2 \rceil` are computed, and kept as sparse as they are.
+    Walks follow the direction of edges. A walk that returns goes half of its steps forward and, seen from its start,
+    the other half backward: so powers are computed up to :math:`\lceil K / 2 \rceil`, and kept as sparse as they are.
 
     Args:
         steps: Number of steps :math:`K`, which is the number of columns.
@@ -49,21 +50,24 @@ class RandomWalkEncoding(BaseTransform):
 def _return_chances(walk: csr_array, steps: int) -> NDArray[np.float64]:
     result = np.zeros((walk.shape[0], steps))
     result[:, 0] = walk.diagonal()
-    half = walk
-    for step in range(2, steps + 1):
-        other = half
-        if step % 2 == 1:
-            other = _multiply(half, walk, steps)
-        result[:, step - 1] = np.asarray(half.multiply(other.T).sum(axis=1)).reshape(-1)
-        half = other
+    back = csr_array(walk.T)
+    for first in range(0, walk.shape[0], ROWS):
+        rows = slice(first, first + ROWS)
+        gone, coming = walk[rows], back[rows]
+        for step in range(2, steps + 1):
+            if step > 2 and step % 2 == 1:
+                gone = _multiply(gone, walk, steps)
+            elif step > 2:
+                coming = _multiply(coming, back, steps)
+            result[rows, step - 1] = np.asarray(gone.multiply(coming).sum(axis=1)).reshape(-1)
     return result
 
 
 def _multiply(power: csr_array, walk: csr_array, steps: int) -> csr_array:
-    """Return the next power, or raise a ValueError if it may not fit into memory."""
+    """Return rows of the next power, or raise a ValueError if they may not fit into memory."""
     leaving = np.diff(walk.indptr)
-    entries = min(int(leaving[power.indices].sum()), power.shape[0] ** 2)
+    entries = min(int(leaving[power.indices].sum()), power.shape[0] * power.shape[1])
     check_memory(
-        f"The random walks of {steps} steps on {power.shape[0]:,} nodes", BYTES * 3 * entries, "take fewer steps"
+        f"The random walks of {steps} steps on {walk.shape[0]:,} nodes", 2 * BYTES * entries, "take fewer steps"
     )
     return csr_array(power @ walk)
