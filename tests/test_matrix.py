@@ -6,6 +6,7 @@ import torch
 import ghr
 from ghr import MODELS, DiscountedLoss, memory
 from ghr.datasets import BENCHMARKS
+from ghr.nn import attention
 from ghr.testing.benchmarks import tiny_splits
 from ghr.train import evaluate, predict
 from ghr.train.evaluate import collate_list
@@ -15,7 +16,8 @@ SMALL = {"hidden_channels": 8, "layers": 2, "heads": 2, "steps": 1, "t_high": 1,
 ALWAYS = ("hidden_channels", "layers", "heads")  # the others only where the model has them under this name
 
 # Models that cannot take every benchmark, and a word of the sentence in which they say so.
-REFUSALS = {"min-plus": "MinPlusGHR", "gps": "Attention over all pairs"}
+PAIRS = "Attention over all pairs"
+REFUSALS = {"min-plus": "MinPlusGHR", "gps": PAIRS, "gps-rwse": PAIRS, "gps-laplacian": PAIRS, "grit": PAIRS}
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +35,7 @@ def small_options(entry, suggested):
 @pytest.mark.parametrize("benchmark", BENCHMARKS)
 def test_every_model_takes_every_benchmark_or_says_why_not(name, benchmark, root, tmp_path, monkeypatch):
     monkeypatch.setattr(memory, "physical_memory", lambda: 2**28)  # so that no attention takes long
+    monkeypatch.setattr(attention, "MOST_PAIRS", 2**24)
     splits, suggested = tiny_splits(benchmark, root), BENCHMARKS[benchmark].suggested
     refusal = None
     try:

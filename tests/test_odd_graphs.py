@@ -33,8 +33,6 @@ def as_dtype(value, dtype):
     return value.to(dtype) if value.is_floating_point() else value
 
 
-
-
 def cut(data, nodes, edges):
     """Keep the first nodes, and of the edges among them as many as are asked for."""
     inside = (data.edge_index < nodes).all(dim=0).nonzero().flatten()[:edges]
