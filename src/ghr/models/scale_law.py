@@ -10,8 +10,8 @@ from torch_geometric.data import Batch, Data
 from ghr.hierarchy.data import levels_of
 from ghr.hierarchy.lattice import Lattice, lattice_edges
 
-# By how much lattices are drawn apart. Every batch is drawn apart by the smallest, on which all others build, and by one
-# of the others, which weighs half as much.
+# By how much lattices are drawn apart. Every batch is drawn apart by the smallest, on which all others build, and by
+# one of the others, which weighs half as much.
 SMALLEST, OTHERS = 2, (4, 8)
 TINY = 1e-12
 
