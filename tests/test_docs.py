@@ -7,6 +7,7 @@ from unittest.mock import patch
 import pytest
 
 from ghr import MODELS
+from ghr.cli.list import list_models
 from ghr.datasets import BENCHMARKS
 
 ROOT = Path(__file__).parent.parent
@@ -36,3 +37,15 @@ def test_every_link_leads_somewhere(page):
 
 def test_the_readme_is_a_door_and_not_the_house():
     assert len((ROOT / "README.md").read_text().split()) <= 500
+
+
+def test_the_page_of_models_has_them_all_with_their_parameters():
+    page = (ROOT / "docs" / "models.md").read_text()
+    lines = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    rows = {row[0]: row for row in lines}
+    assert list(rows) == [f"`{name}`" for name in MODELS]
+    listed = dict(re.findall(r"^(\S+) +([\d,]+) ", list_models()[0], re.MULTILINE))
+    for name, entry in MODELS.items():
+        row = rows[f"`{name}`"]
+        assert row[3] == listed[name], name
+        assert row[6] == entry.reference
