@@ -54,6 +54,11 @@ class GraphModel(nn.Module):
         return isinstance(getattr(self, "readout", None), nn.Module)
 
     @property
+    def takes_shift(self) -> bool:
+        """Whether predictions may be shifted, not only scaled; not so where zero means something to the model."""
+        return True
+
+    @property
     def wants_unit(self) -> bool:
         """Whether they shall be on a benchmark too; on a user's graphs, whose unit may be any, they always are."""
         return False

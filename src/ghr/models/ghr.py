@@ -29,7 +29,7 @@ from ghr.models.values import (
 )
 from ghr.nn.conv import ConvLike, Edges
 from ghr.nn.encoder import MOST_WIDTH, Width, check_width, make_encoder
-from ghr.nn.readout import Readout, make_readout, readout_name
+from ghr.nn.readout import BilinearReadout, MixtureReadout, Readout, make_readout, readout_name
 from ghr.nn.values import Gate, Holder
 from ghr.ops import Pool, check_pool, kernels_for, sort_members
 
@@ -236,6 +236,11 @@ class GHR(Recurrence[Encoded]):
             value_sharpness=self.sharpness,
             start=self.start,
         )
+
+    @property
+    def takes_shift(self) -> bool:
+        """Not where values are read: they start at zero, and a shift would break what makes them extrapolate."""
+        return not isinstance(self.readout, (BilinearReadout, MixtureReadout))
 
     @property
     def wants_unit(self) -> bool:
