@@ -1,7 +1,8 @@
 """A law of scale, by which a model on lattices learns what larger ones will ask of it."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -14,10 +15,11 @@ from ghr.hierarchy.lattice import Lattice, lattice_edges
 # one of the others, which weighs half as much.
 SMALLEST, OTHERS = 2, (4, 8)
 TINY = 1e-12
+Run: TypeAlias = Callable[[Tensor], Tensor]
 
 
 class ScaleLaw(nn.Module):
-    r"""Asks that a lattice drawn apart gives the targets of the lattice itself, times a learned factor.
+    r"""Asks of larger lattices what must hold there, since nothing else is known of them; no target of theirs is used.
 
     A lattice is drawn apart by :math:`f` if its nodes stand on every :math:`f`-th row and column of one that is
     :math:`f` times as large, with zeros between. What falls off with a power of the distance then becomes smaller by
@@ -26,8 +28,12 @@ class ScaleLaw(nn.Module):
     .. math::
         \hat y(\text{apart}_f(x)) = f^s\, y(x),
 
-    the wrapping around the torus included. Nothing else is known of larger lattices, and no target of theirs is used.
-    The exponent :math:`s` is learned.
+    the wrapping around the torus included. The exponent :math:`s` is learned. This says nothing of nodes that are an
+    odd number of rows or columns apart. So a patch that is smaller than half the lattice, with zeros around it, must
+    also be the same to itself in a larger lattice, wherever it stands there:
+
+    .. math::
+        \hat y(\text{patch in } f L) = \hat y(\text{patch in } L).
     """
 
     def __init__(self) -> None:
@@ -41,7 +47,7 @@ class ScaleLaw(nn.Module):
         nn.init.constant_(self.exponent, -2.0)
 
     def forward(self, model: nn.Module, prepare: Callable[[Data], Data], data: Data) -> Tensor:
-        """Return how far the law is from holding: weighted logarithms of mean squared errors.
+        """Return how far the laws are from holding: weighted logarithms of mean squared errors.
 
         Args:
             model: The model.
@@ -54,23 +60,51 @@ class ScaleLaw(nn.Module):
         count, side = lattice.shape
         x: Tensor = data["x"].view(count, side, side, -1)
         target: Tensor = data["y"].view(count, side, side)
+        run = partial(self._run, model, prepare)
         other = OTHERS[int(torch.randint(len(OTHERS), ()))]
-        near, far = (self._measure(model, prepare, x, target, factor) for factor in (SMALLEST, other))
-        return near + far / 2
+        near, far = (self.compare_apart(run, x, target, factor) for factor in (SMALLEST, other))
+        patch = self.compare_patches(run, x, SMALLEST if torch.rand(()) < 0.5 else OTHERS[0])
+        return near + far / 2 + patch / 2
 
-    def _measure(
-        self, model: nn.Module, prepare: Callable[[Data], Data], x: Tensor, target: Tensor, factor: int
-    ) -> Tensor:
-        """Return the logarithm of the mean squared error on lattices drawn apart by a factor."""
+    def compare_apart(self, run: Run, x: Tensor, target: Tensor, factor: int) -> Tensor:
+        """Return the logarithm of the mean squared error on lattices drawn apart by a factor.
+
+        Args:
+            run: Gives predictions :math:`(B, L, L)` for inputs :math:`(B, L, L, D)`.
+            x: The inputs of lattices.
+            target: Their targets.
+            factor: By how much they are drawn apart.
+        """
         side = x.size(1)
         few = x[: max(1, len(x) // factor**2)]  # as many nodes as the batch has
-        first = [int(value) for value in torch.randint(factor, (2,))]
+        row, column = (int(value) for value in torch.randint(factor, (2,)))
         apart = x.new_zeros(len(few), factor * side, factor * side, x.size(3))
-        apart[:, first[0] :: factor, first[1] :: factor] = few
-        predicted = model(self._fill(apart, prepare)).view(apart.shape[:3])
-        predicted = predicted[:, first[0] :: factor, first[1] :: factor]
-        error: Tensor = (predicted * factor**-self.exponent - target[: len(few)]).square().mean()
-        return (error + TINY).log10()
+        apart[:, row::factor, column::factor] = few
+        predicted = run(apart)[:, row::factor, column::factor]
+        return _log_error(predicted * factor**-self.exponent, target[: len(few)])
+
+    def compare_patches(self, run: Run, x: Tensor, factor: int) -> Tensor:
+        """Return the logarithm of the mean squared difference between patches in lattices of both sizes.
+
+        Args:
+            run: As in :meth:`compare_apart`.
+            x: As there.
+            factor: How much larger one lattice is.
+        """
+        side, width = x.size(1), x.size(1) // 2
+        few = x[: max(1, len(x) // factor**2), :width, :width]
+        seen = []
+        for large in (side, factor * side):
+            row, column = (int(value) for value in torch.randint(large - width + 1, (2,)))
+            place = (slice(None), slice(row, row + width), slice(column, column + width))
+            patch = x.new_zeros(len(few), large, large, x.size(3))
+            patch[place] = few
+            seen.append(run(patch)[place])
+        return _log_error(seen[1], seen[0].detach())  # the first is learned from targets
+
+    def _run(self, model: nn.Module, prepare: Callable[[Data], Data], x: Tensor) -> Tensor:
+        prediction: Tensor = model(self._fill(x, prepare))
+        return prediction.view(x.shape[:3])
 
     def _fill(self, x: Tensor, prepare: Callable[[Data], Data]) -> Data:
         """Return a batch of lattices with these inputs :math:`(B, L, L, D)`."""
@@ -85,3 +119,7 @@ class ScaleLaw(nn.Module):
 
     def __repr__(self) -> str:
         return f"ScaleLaw(exponent={self.exponent.item():.3g})"
+
+
+def _log_error(prediction: Tensor, target: Tensor) -> Tensor:
+    return ((prediction - target).square().mean() + TINY).log10()
