@@ -364,8 +364,8 @@ def test_both_laws_see_a_field_that_breaks_them():
 
     with torch.no_grad():
         law.exponent.fill_(0.0)
-        assert law.compare_patches(local, x, 2) < -11
-        assert law.compare_patches(by_size, x, 2) > 0
+        assert law.compare_patches(local, x, 2, 3) < -11
+        assert law.compare_patches(by_size, x, 2, 3) > 0
         assert law.compare_apart(local, x, x[..., 0], 4) < -11
         assert law.compare_apart(local, x, target, 4) > -1
 

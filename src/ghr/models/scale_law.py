@@ -14,6 +14,7 @@ from ghr.hierarchy.lattice import Lattice, lattice_edges
 # By how much lattices are drawn apart. Every batch is drawn apart by the smallest, on which all others build, and by
 # one of the others, which weighs half as much.
 SMALLEST, OTHERS = 2, (4, 8)
+LARGER, ODD = (2, 4), (1, 3, 5)  # how much larger lattices with patches are, and by how much these are drawn apart
 TINY = 1e-12
 Run: TypeAlias = Callable[[Tensor], Tensor]
 
@@ -28,12 +29,10 @@ class ScaleLaw(nn.Module):
     .. math::
         \hat y(\text{apart}_f(x)) = f^s\, y(x),
 
-    the wrapping around the torus included. The exponent :math:`s` is learned. This says nothing of nodes that are an
-    odd number of rows or columns apart. So a patch that is smaller than half the lattice, with zeros around it, must
-    also be the same to itself in a larger lattice, wherever it stands there:
-
-    .. math::
-        \hat y(\text{patch in } f L) = \hat y(\text{patch in } L).
+    the wrapping around the torus included. The exponent :math:`s` is learned. A side must be halved again and again, so
+    :math:`f` is even, and nodes that are an odd number of rows apart are left out. But what a patch does to itself does
+    not depend on the lattice around it, as long as the way through the patch is the shorter one. So a patch with zeros
+    around it is drawn apart by odd factors too, one among them, anywhere in a larger lattice.
     """
 
     def __init__(self) -> None:
@@ -63,8 +62,8 @@ class ScaleLaw(nn.Module):
         run = partial(self._run, model, prepare)
         other = OTHERS[int(torch.randint(len(OTHERS), ()))]
         near, far = (self.compare_apart(run, x, target, factor) for factor in (SMALLEST, other))
-        patch = self.compare_patches(run, x, SMALLEST if torch.rand(()) < 0.5 else OTHERS[0])
-        return near + far / 2 + patch / 2
+        larger, factor = (options[int(torch.randint(len(options), ()))] for options in (LARGER, ODD))
+        return near + far / 2 + self.compare_patches(run, x, larger, factor) / 2
 
     def compare_apart(self, run: Run, x: Tensor, target: Tensor, factor: int) -> Tensor:
         """Return the logarithm of the mean squared error on lattices drawn apart by a factor.
@@ -83,24 +82,27 @@ class ScaleLaw(nn.Module):
         predicted = run(apart)[:, row::factor, column::factor]
         return _log_error(predicted * factor**-self.exponent, target[: len(few)])
 
-    def compare_patches(self, run: Run, x: Tensor, factor: int) -> Tensor:
+    def compare_patches(self, run: Run, x: Tensor, larger: int, factor: int) -> Tensor:
         """Return the logarithm of the mean squared difference between patches in lattices of both sizes.
 
         Args:
             run: As in :meth:`compare_apart`.
             x: As there.
-            factor: How much larger one lattice is.
+            larger: How many times as large the other lattice is.
+            factor: By how much the patch is drawn apart there.
         """
-        side, width = x.size(1), x.size(1) // 2
-        few = x[: max(1, len(x) // factor**2), :width, :width]
+        side = x.size(1)
+        width = min(side // 2, (larger * side // 2 - 1) // factor + 1)  # so that half a lattice is never crossed
+        few = x[: max(1, len(x) // larger**2), :width, :width]
         seen = []
-        for large in (side, factor * side):
-            row, column = (int(value) for value in torch.randint(large - width + 1, (2,)))
-            place = (slice(None), slice(row, row + width), slice(column, column + width))
-            patch = x.new_zeros(len(few), large, large, x.size(3))
+        for whole, apart in ((side, 1), (larger * side, factor)):
+            span = (width - 1) * apart + 1
+            row, column = (int(value) for value in torch.randint(whole - span + 1, (2,)))
+            place = (slice(None), slice(row, row + span, apart), slice(column, column + span, apart))
+            patch = x.new_zeros(len(few), whole, whole, x.size(3))
             patch[place] = few
             seen.append(run(patch)[place])
-        return _log_error(seen[1], seen[0].detach())  # the first is learned from targets
+        return _log_error(seen[1] * factor**-self.exponent, seen[0].detach())  # the first is learned from targets
 
     def _run(self, model: nn.Module, prepare: Callable[[Data], Data], x: Tensor) -> Tensor:
         prediction: Tensor = model(self._fill(x, prepare))

@@ -34,11 +34,13 @@ class Question:
         name: A few words.
         text: What it is.
         make: Makes an example of a random geometric graph.
+        t_low: Updates of each of the four global steps in training; all together must cross a small graph.
     """
 
     name: str
     text: str
     make: Callable[[GeometricGraph, np.random.Generator], Data]
+    t_low: int = 4
 
 
 @dataclass(frozen=True)
@@ -85,13 +87,16 @@ def ask(
     val = draw_examples(question, max(1, graphs // 5), *SMALL, seed=seed + 1)
     recipe = TrainConfig(**{**MODELS["ghr-select"].training, "epochs": epochs, "seed": seed})
     experiment = Experiment(
-        OwnGraphs(Splits(train=train, val=val, test=None, task=task)), "ghr-select", {"steps": 3, "t_low": 5}, recipe
+        OwnGraphs(Splits(train=train, val=val, test=None, task=task)),
+        "ghr-select",
+        {"steps": 4, "t_low": question.t_low},
+        recipe,
     )
     run = experiment.run(out, quiet=True)
     result = run.result or {}
     largest = max(float(graph["y"].nan_to_num(0).max()) for graph in train)
     near = _errors(run.model, draw_examples(question, tests, *SMALL, seed=seed + 2), task)
-    far, target = _errors(run.model, draw_examples(question, tests, *LARGE, seed=seed + 3), task, steps=12)
+    far, target = _errors(run.model, draw_examples(question, tests, *LARGE, seed=seed + 3), task, steps=16)
     outside = target > largest
     return Answer(
         largest=largest,
@@ -199,7 +204,7 @@ def wait_longest(graph: GeometricGraph, rng: np.random.Generator) -> Data:
 QUESTIONS = (
     Question("lengths", "the length of the shortest path, along edges of different lengths", measure_lengths),
     Question("nearest", f"hops to the nearest of {MARKS} marked nodes", find_nearest),
-    Question("one way", "hops along edges of which two in three lead one way only", follow_arrows),
-    Question("longest way", "the longest way to a node, where all edges lead from left to right", count_stages),
-    Question("longest time", "the same where every edge takes a time of its own", wait_longest),
+    Question("one way", "hops along edges of which two in three lead one way only", follow_arrows, 8),
+    Question("longest way", "the longest way to a node, where all edges lead from left to right", count_stages, 12),
+    Question("longest time", "the same where every edge takes a time of its own", wait_longest, 12),
 )

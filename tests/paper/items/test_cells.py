@@ -28,7 +28,7 @@ def test_finished_runs_are_tested_once_and_what_is_missing_is_said(tmp_path):
     work_on(runs, place.data, quiet=True)
     report = item.report(place)
     assert (
-        "| cell | in range | far (target: at most 1e-06) | epochs | parameters | training on the clock (s) | seeds |"
+        "| cell | in range | far (target: at most 1e-06) | epochs | parameters | CPU s | seeds |"
         in report.text
     )
     assert "- far, within the target with every finished seed: no row. Not: cell." in report.text

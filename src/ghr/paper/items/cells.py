@@ -27,7 +27,7 @@ Numbers are errors: the mean over the finished seeds, with the worst seed in bra
 that proposed these cells; no seed shall exceed them. The time of training is a mean too, on as many threads as the
 process has (the JSON file says how many), and grows with whatever else the machine does."""
 
-_ENDING = ("epochs", "parameters", "training on the clock (s)", "seeds")
+_ENDING = ("epochs", "parameters", "CPU s", "seeds")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ TARGET = 0.1
 
 _CLAIM = f"""\
 `ghr-select` is trained on random geometric graphs of {SMALL[0][0]}-{SMALL[0][1]} nodes to answer a question about every
-node, 40 epochs over 1,000 graphs with 15 updates, and tested on graphs of {LARGE[0][0]}-{LARGE[0][1]} nodes with 60.
+node, 40 epochs over 1,000 graphs, and tested on graphs of {LARGE[0][0]}-{LARGE[0][1]} nodes with four times the
+updates.
 "Beyond" are the nodes there whose answer is larger than any in training. Nothing in the model knows the question: it
 learns whom to listen to, what a step adds and where values start. Mean absolute errors; the constant is the best one
 for those nodes. The aim is an error of at most a tenth of it. One thread; the worst seed of those named."""
