@@ -1,6 +1,6 @@
 """The fixed-depth baseline with attention: local message passing beside attention over the whole graph."""
 
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -50,6 +50,8 @@ class GPS(GraphModel):
         - **input:** a (batch of) graphs with ``x`` of shape :math:`(N, \text{in\_channels})`
         - **output:** as of :class:`~ghr.GHR`
     """
+
+    layer_lists: ClassVar[tuple[str, ...]] = ("layers", "norms")
 
     def __init__(
         self,
