@@ -143,7 +143,8 @@ class View:
             if self.graph >= size:
                 raise ValueError(_beyond(self.graph, self.split, size))
             graphs = benchmark.load(root, self.split, num_graphs=self.graph + 1)
-            graph, title = graphs[self.graph], f"{self.benchmark}, {self.split} graph {self.graph}"
+            graph = self._pick({self.split: graphs}, self.split)
+            title = f"{self.benchmark}, {self.split} graph {self.graph}"
             hops = None if benchmark.distance is None else benchmark.distance(graph)
             return Chosen(graph, graphs.task, title, hops, benchmark.in_range({}) if benchmark.in_range else None)
         experiment = find_experiment(Run(self.runs[0]))

@@ -104,7 +104,7 @@ class Answers:
         for end in edges:
             total += np.bincount(end[known], rows[known], size)
             count += np.bincount(end[known], minlength=size)
-        return np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
+        return np.asarray(np.divide(total, count, out=np.full(size, np.nan), where=count > 0))
 
 
 def describe_task(task: Task, answers: Answers) -> dict[str, Any]:

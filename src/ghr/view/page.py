@@ -28,7 +28,6 @@ from ghr.view.influence import measure_influence
 from ghr.view.places import Places, place_nodes
 from ghr.view.scene import (
     DECADES,
-    Field,
     Subject,
     change_field,
     describe_levels,
@@ -133,8 +132,9 @@ def make_page(
         runs.append(run)
     _share_spans(runs)
     target = answers.read_target()
+    title = title or " and ".join(subject.name for subject in subjects)
     content = {
-        "title": title or " and ".join(subject.name for subject in subjects),
+        "title": title,
         "task": describe_task(task, answers),
         "nodes": size,
         "edges": int(graph.num_edges),
@@ -144,7 +144,7 @@ def make_page(
         "chosen": list(rows) if task.level == "node" else [],
         "runs": runs,
     }
-    return Page(content["title"], render(content))
+    return Page(title, render(content))
 
 
 def render(content: dict[str, Any]) -> str:
@@ -269,7 +269,7 @@ def _share_spans(runs: list[dict[str, Any]]) -> None:
         found = [described for run in runs for described in run["fields"] if described["key"] == key]
         if not found:
             continue
-        low, high = min(each["span"][0] for each in found), max(each["span"][1] for each in found)
+        low, high = min(entry["span"][0] for entry in found), max(entry["span"][1] for entry in found)
         if key == "error":
             low = high / 10 ** DECADES["error"]
         for described in found:
@@ -283,6 +283,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_finite(entry) for entry in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-__all__ = ["Field", "Page", "Subject", "make_page", "render"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -62,9 +63,8 @@ class Field:
 
     def describe(self) -> dict[str, Any]:
         """Return it as a page holds it."""
-        data = [
-            None if level is None or self.derived else quantise(level, self.bits, log=self.log) for level in self.levels
-        ]
+        kept = [None if self.derived else level for level in self.levels]
+        data = [None if level is None else quantise(level, self.bits, log=self.log) for level in kept]
         return {
             "key": self.key,
             "title": self.title,
@@ -96,10 +96,8 @@ def error_fields(recording: Recording, answers: Answers) -> tuple[list[Field], F
     fields = [Field("prediction", "prediction", [prediction, *rest], span, bits=16)]
     if error is not None:
         top = _top(error[-1])
-        span, derived = (
-            (top / 10 ** DECADES["error"], top),
-            answers.task.level == "node" and not answers.task.has_classes,
-        )
+        span = (top / 10 ** DECADES["error"], top)
+        derived = answers.task.level == "node" and not answers.task.has_classes
         fields.append(Field("error", "error", [error, *rest], span, log=True, derived=derived))
     return fields, prediction, error
 
@@ -187,11 +185,11 @@ def fit_fields(fields: Sequence[Field], budget: int) -> tuple[list[dict[str, Any
     """Return the first fields that fit into some bytes of a page, and the titles of those that do not."""
     kept: list[dict[str, Any]] = []
     left_out: list[str] = []
-    for each_field in fields:
-        described = each_field.describe()
+    for wanted in fields:
+        described = wanted.describe()
         size = sum(size_of(level) for level in described["data"] if level is not None)
         if size > budget and kept:
-            left_out.append(each_field.title)
+            left_out.append(wanted.title)
             continue
         budget -= size
         kept.append(described)
@@ -242,7 +240,7 @@ def _join(frame: Frame, k: int) -> Floats:
 def _differences(frames: Sequence[Floats]) -> Floats:
     """Return the root of the mean square of what changed at every node; nothing is known of the first frame."""
     rows = [np.full(frames[0].shape[0], np.nan)]
-    for before, after in zip(frames[:-1], frames[1:], strict=True):
+    for before, after in pairwise(frames):
         rows.append(np.sqrt(((after - before) ** 2).mean(axis=1)))
     return np.stack(rows)
 
