@@ -13,6 +13,7 @@ from ghr.checks import check_choice, check_names, check_whole
 from ghr.cli.check import check_folder
 from ghr.cli.eval import SPLITS, find_experiment
 from ghr.cli.settings import KeyValue, format_settings, parse_settings
+from ghr.cli.train import find_in_range
 from ghr.datasets import BENCHMARKS
 from ghr.datasets.folders import Schema, read_folder
 from ghr.datasets.splits import Examples
@@ -146,7 +147,7 @@ class View:
             graph = self._pick({self.split: graphs}, self.split)
             title = f"{self.benchmark}, {self.split} graph {self.graph}"
             hops = None if benchmark.distance is None else benchmark.distance(graph)
-            return Chosen(graph, graphs.task, title, hops, benchmark.in_range({}) if benchmark.in_range else None)
+            return Chosen(graph, graphs.task, title, hops, _trained_range(self.runs[0]))
         experiment = find_experiment(Run(self.runs[0]))
         splits = experiment.data.load(root)
         graph = self._pick(splits.named(), self.split)
@@ -180,6 +181,14 @@ def _beyond(number: int, split: str, size: int) -> str:
     where = f"the split {split}" if split else "the folder"
     has = "one graph, number 0" if size == 1 else f"{size} graphs, numbers 0 to {size - 1}"
     return f"There is no graph {number}: {where} has {has}."
+
+
+def _trained_range(name: str) -> int | None:
+    """Return the largest distance in the training of a run; ``None`` for a model of which that is not known."""
+    try:
+        return find_in_range(find_experiment(Run(name)))
+    except (FileNotFoundError, ValueError):
+        return None
 
 
 def _find(name: str, *, bundled: bool) -> Subject:

@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import connected_components
 from ghr.datasets.generators.distances import hops_from
 
 PIVOTS = 50
+FADE = 0.03  # of pivots in the last rounds, since nodes would stay in rings around them
 GAP = 1.5  # between components, in lengths of an edge
 Places = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -22,7 +23,7 @@ def place_sparsely(edge_index: Ints, num_nodes: int, *, rounds: int = 60, seed: 
         \sum_{(i, j)} w_{ij} (\lVert p_i - p_j \rVert - d_{ij})^2
 
     over edges, some pairs two hops apart, and all pairs with a pivot, :math:`w = d^{-2}` times how many nodes a pivot
-    stands for (Ortmann, Klimenta and Brandes, 2017).
+    stands for (Ortmann, Klimenta and Brandes, 2017); in the last third of the rounds pivots count for little.
 
     Args:
         edge_index: Edges :math:`(2, E)`, each in one direction or in both.
@@ -73,8 +74,11 @@ def _place_component(edges: Ints, size: int, rounds: int, rng: np.random.Generat
     # A pair with a pivot is one entry of a table, which is cheaper to add up than pairs in any order.
     stands_for = np.bincount(hops.argmin(axis=1), minlength=len(pivots)) / 2
     far = np.divide(stands_for, hops**2, out=np.zeros_like(hops), where=hops > 0)
-    total = np.bincount(first, weight, size) + far.sum(axis=1)
-    for _ in range(rounds):
+    near_total = np.bincount(first, weight, size)
+    for number in range(rounds):
+        if number == 2 * rounds // 3:
+            far *= FADE
+        total = near_total + far.sum(axis=1)
         away = places[first] - places[second]
         stretch = weight * length / np.maximum(np.hypot(away[:, 0], away[:, 1]), 1e-9)
         x, y = places.T

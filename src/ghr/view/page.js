@@ -393,7 +393,7 @@
 
   // Draws lines over a common axis; `lines` have a name, xs, ys and the number of their run.
   function chart(box, { lines, xLabel, yLabel, log, shade, cursors = [], level, label }) {
-    const width = Math.max(box.clientWidth, 240), height = 220, [left, right, top, bottom] = [48, 10, 10, 34];
+    const width = Math.max(box.clientWidth, 240), height = 220, [left, right, top, bottom] = [58, 10, 10, 34];
     const known = lines.map((line) => ({ ...line, points: line.xs.map((x, i) => [x, line.ys[i]]).filter(([, y]) => y !== null && !Number.isNaN(y) && (!log || y > 0)) }));
     const xs = known.flatMap((line) => line.xs), ys = known.flatMap((line) => line.points.map(([, y]) => y)).concat(level === undefined || level === null || Number.isNaN(level) ? [] : [level]);
     if (!ys.length) { box.innerHTML = ""; return; }
