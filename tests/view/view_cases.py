@@ -18,7 +18,10 @@ def graph(num_nodes: int = 24, num_edges: int = 40, *, task: Task = NODE, seed: 
     generator = torch.Generator().manual_seed(seed)
     rows = {"node": num_nodes, "graph": 1, "edge": data.num_edges}[task.level]
     shape = (rows,) if task.has_classes else (rows, task.out_channels)
-    data.y = torch.randint(task.out_channels, shape, generator=generator) if task.has_classes else torch.rand(shape)
+    if task.has_classes:
+        data.y = torch.randint(task.out_channels, shape, generator=generator)
+    else:
+        data.y = torch.rand(shape, generator=generator)
     return data
 
 

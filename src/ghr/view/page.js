@@ -464,9 +464,10 @@
     byId("change-text").textContent = shown.map((run, i) => {
       const known = rows[i].filter((value) => value !== null), last = known[known.length - 1], most = known.reduce((a, b) => Math.max(a, b), 0);
       if (!(most > 0)) return `${run.name}: nothing changes.`;
+      if (known.filter((value) => value > 0).length === 1) return `${run.name}: predictions change once, by ${show(most)}.`;
       const part = last / most, verdict = part <= 0.01 ? "it has settled" : part <= 0.1 ? "it is slowing down" : "it is still changing";
       const now = run.moved[frameOf(run)];
-      return `${run.name}: now ${show(now)}, at the end ${show(last)}, which is ${show(100 * part)} % of the most: ${verdict}.`;
+      return `${run.name}: now ${show(now === null ? NaN : now)}, at the end ${show(last)}, which is ${show(100 * part)} % of the most: ${verdict}.`;
     }).join(" ");
   }
 
