@@ -7,7 +7,9 @@ import torch
 from view_cases import GRAPH, NODE, graph, small, three_levels
 
 from ghr import Coarsen, Graclus, Task
+from ghr.hierarchy.data import levels_of
 from ghr.view import Page, Subject, make_page
+from ghr.view.collect import Frame, Recording
 from ghr.view.page import MOST_NODES
 
 
@@ -108,6 +110,21 @@ def test_a_graph_that_is_coarsened_already_keeps_its_levels():
     data = Coarsen(Graclus(rounds=2))(graph())
     held = content(make_page([Subject("mine", small("ghr"))], data, NODE, nodes=()))
     assert [level["nodes"] for level in held["runs"][0]["levels"]] == [level.num_nodes for level in data.levels]
+
+
+def test_five_thousand_nodes_and_64_frames_stay_below_3_megabytes(monkeypatch):
+    size = 5000
+    data = graph(size, 30_000)
+    noise = torch.randn(64, size, 8, generator=torch.Generator().manual_seed(0))  # what compresses worst
+    data.pos = noise[0, :, :2]
+    frames = [Frame(number, 1, 0, states[:, :1], (states,)) for number, states in enumerate(noise)]
+    recording = Recording(tuple(frames), "update", 63, 63, levels_of(data))
+    monkeypatch.setattr("ghr.view.page.collect", lambda *given, **options: recording)
+    page = make_page([Subject("mine", small("mlp"))], data, NODE, nodes=(0,), components=8)
+    (run,) = content(page)["runs"]
+    assert 2_000_000 < len(page.text.encode()) < 3_000_000
+    assert {"prediction", "error", "change", "influence0", "state0"} <= {field["key"] for field in run["fields"]}
+    assert any(note.startswith("Left out, to keep the page below 3 MB: state, channel") for note in run["notes"])
 
 
 def test_a_page_is_a_value():
