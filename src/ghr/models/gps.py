@@ -1,7 +1,7 @@
 """The fixed-depth baseline with attention: local message passing beside attention over the whole graph."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import torch
 from torch import Tensor, nn
@@ -105,6 +105,8 @@ class GPS(GraphModel):
         - **input:** a (batch of) graphs with ``x`` of shape :math:`(N, \text{in\_channels})`
         - **output:** as of :class:`~ghr.GHR`
     """
+
+    layer_lists: ClassVar[tuple[str, ...]] = ("layers", "norms")
 
     def __init__(
         self,

@@ -1,7 +1,8 @@
 """What the baselines that repeat one update have in common."""
 
 from collections.abc import Mapping
-from typing import Any
+from copy import copy
+from typing import Any, TypeVar
 
 from torch import Tensor
 from torch_geometric.data import Data
@@ -11,6 +12,8 @@ from ghr.models.inputs import MOST_LAYERS
 from ghr.models.network import LayerInput, Network
 from ghr.nn.encoder import Width
 from ghr.nn.readout import Readout
+
+Model = TypeVar("Model", bound="Iterated")
 
 
 class Iterated(Network):
@@ -68,6 +71,17 @@ class Iterated(Network):
         super().check_loops(given)
         if given.get("layers") is not None:
             check_whole("layers", given["layers"], most=MOST_LAYERS)
+
+    @property
+    def depth(self) -> int:
+        """Number of updates."""
+        return self.layers
+
+    def cut(self: Model, layers: int) -> Model:
+        """Return the model with so many updates, which share their weights with it."""
+        short = copy(self)
+        short.layers = layers
+        return short
 
     def iterate(self, state: Tensor, graph: LayerInput, layers: int) -> Tensor:
         """Return the states after a number of updates.
