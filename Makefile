@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo test docs pictures dist format clean
+.PHONY: help demo browser test docs pictures dist format clean
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
 
@@ -17,7 +17,12 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP)   ## train GHR, a deep GINE and an extension on short distances, test them beyond, draw the figure
 	$(BIN)/ghr demo
 
-test: $(STAMP)   ## ruff, mypy, doctests, the test suite and the site
+browser:         ## Debian's Chromium for the tests of pages, where it is missing and can be installed
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null \
+		|| { apt-get update -qq && apt-get install -y -qq chromium chromium-driver; } >/dev/null 2>&1 \
+		|| echo "There is no Chromium and it could not be installed: the tests of pages in a browser are skipped."
+
+test: $(STAMP) browser ## ruff, mypy, doctests, the test suite and the site
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

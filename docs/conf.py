@@ -49,11 +49,5 @@ napoleon_use_ivar = True
 
 
 def setup(app: Any) -> None:
-    """Take the generated page of models unless somebody has written one, and connect what checks references."""
-    app.connect("source-read", _choose_models)
+    """Connect what checks references."""
     references.setup(app)
-
-
-def _choose_models(app: Any, name: str, source: list[str]) -> None:
-    if name == "index" and (HERE / "models.md").exists():
-        source[0] = source[0].replace("generated/models", "models")

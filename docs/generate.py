@@ -1,26 +1,15 @@
-"""What of the site is made from the library itself: the table of models, the changelog, a page of `ghr view`."""
+"""What of the site is made from the library itself: the changelog, and a page of `ghr view`."""
 
 import re
-import subprocess
-import sys
+import tempfile
 from pathlib import Path
 
-from ghr.cli import COMMANDS
-from ghr.cli.list import describe_models
+import ghr
+from ghr.datasets import RGGSSSP
 from ghr.files import write_text
+from ghr.view import Subject, make_page
 
-# What `ghr view` is given where there is such a command; the page that it writes is shown in "How GHR works".
-VIEWED = "rgg-sssp-general"
-MODELS = """# Models
-Every model trains on every benchmark and on your own graphs, by its name: `ghr train BENCHMARK --model NAME`.
-
-![Errors of thirteen models against their number of parameters](../reproduce/figure-parameters.png)
-
-Errors of some of them against their size, from [the paper's ablations](../reproduce/figure-parameters.md), made again.
-
-```{include} _models-table.md
-```
-"""
+VIEWED = ("rgg-sssp-small-cap5", "rgg-sssp-general")  # the models of the page that "How GHR works" shows
 FRAME = """<iframe src="../_static/view.html" title="The recurrence, step by step" style="width: 100%; height: 40rem;
 border: 0;" loading="lazy"></iframe>
 """
@@ -34,29 +23,8 @@ def main(docs: Path) -> None:
     """
     generated = docs / "generated"
     generated.mkdir(exist_ok=True)
-    _write(generated / "_models-table.md", models_table())
-    own = generated / "models.md"
-    if (docs / "models.md").exists():
-        own.unlink(missing_ok=True)
-    else:
-        _write(own, MODELS)
     _write(generated / "changelog.md", changelog((docs.parent / "CHANGELOG.md").read_text()))
     _write(generated / "_view.md", view(docs / "static" / "view.html"))
-
-
-def models_table() -> str:
-    """Return all models of ``ghr.MODELS`` as a table."""
-    rows = [
-        f"| `{model['name']}` | {model['parameters']:,} | {', '.join(model['loops']) or 'none'} | {model['reference']} "
-        f"| {model['summary']} |"
-        for model in describe_models()
-    ]
-    head = ["| model | parameters | loops | reference | what it is |", "|---|---:|---|---|---|"]
-    note = (
-        "Parameters: by default, for one number per node and edge and one target per node. Loops: what can be raised "
-        "after training."
-    )
-    return "\n".join([*head, *rows, "", note, ""])
 
 
 def changelog(text: str) -> str:
@@ -69,11 +37,16 @@ def changelog(text: str) -> str:
 
 
 def view(page: Path) -> str:
-    """Write the page of ``ghr view``, where there is such a command, and return what stands in its place."""
-    if "view" not in COMMANDS:
-        page.unlink(missing_ok=True)
-        return "\n"
-    subprocess.run([sys.executable, "-m", "ghr", "view", VIEWED, "--out", str(page), "--quiet"], check=True)
+    """Write a page that steps through the paper's GHR and its extension by values, and return what shows it."""
+    with tempfile.TemporaryDirectory() as data:
+        graphs = RGGSSSP(data, regime="large", split="test", num_graphs=1)
+    graph = graphs[0]
+    subjects = [Subject(name, ghr.load(name), {"steps": 6}) for name in VIEWED]
+    shown = make_page(
+        subjects, graph, graphs.task, title="Two models on one graph", hops=graph.hops, in_range=5, nodes=(0,)
+    )
+    page.parent.mkdir(exist_ok=True)
+    shown.save(page)
     return FRAME
 
 

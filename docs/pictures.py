@@ -26,7 +26,7 @@ from ghr.plots.colours import COLOURS
 from ghr.plots.curves import Panel, draw_curves
 from ghr.plots.distances import draw_distances, draw_predictions, find_furthest
 from ghr.plots.sheet import draw_sheet
-from ghr.testing import random_graph
+from ghr.testing import path_graph, random_graph
 
 DOCS = Path(__file__).parent
 # Models that were trained to 5 hops, and the loops that give each 48 updates of the graph, as in table-cells.
@@ -186,6 +186,25 @@ def draw_necklaces(data: Path) -> None:
     )
 
 
+def draw_models(data: Path) -> Figure:
+    """Draw how much untrained models let a node know of others, by distance on a path."""
+    path, names = path_graph(61, edge_dim=1), ("gcn", "drew", "gcn-vn", "gps", "ghr")
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    axes = figure.subplots()
+    for name, colour in zip(names, COLOURS, strict=False):
+        torch.manual_seed(0)
+        model = ghr.MODELS[name].for_data(path, ghr.Task("node"), {}, {"steps": 2, "t_high": 2, "t_low": 2}).eval()
+        graph = model.prepare(path.clone())
+        graph.x.requires_grad_()
+        (influence,) = torch.autograd.grad(model(graph)[30, 0], graph.x)
+        seen = influence.abs().sum(dim=1)[30:].double().numpy()
+        axes.plot(np.where(seen > 0, seen / seen[0], np.nan), marker=".", color=colour, label=name)
+    axes.set(xlabel="distance in hops", ylabel="influence on a node's prediction", yscale="log")
+    axes.set_title("Untrained models on a path: how far they look")
+    axes.legend(frameon=False)
+    return figure
+
+
 def draw_cell(data: Path) -> Figure:
     """Draw what one update of a node reads."""
     graph = RGGSSSP(data, regime="small", split="train", num_graphs=1)[0]
@@ -315,6 +334,7 @@ def _measure(model: ghr.GraphModel, graphs: RGGSSSP, loops: Mapping[str, int]) -
 
 
 PICTURES: dict[str, Callable[[Path], Figure | None]] = {
+    "models": draw_models,
     "start": draw_start,
     "own-data": draw_own_data,
     "levels": draw_levels,

@@ -10,6 +10,7 @@ import tomllib
 
 from ghr import MODELS
 from ghr.cli import COMMANDS
+from ghr.cli.list import list_models
 from ghr.datasets import BENCHMARKS
 
 ROOT = Path(__file__).parent.parent
@@ -61,3 +62,15 @@ def test_every_command_is_explained():
 def test_notebooks_are_kept_without_outputs_which_the_site_makes(page):
     cells = json.loads(page.read_text())["cells"]
     assert [cell for cell in cells if cell.get("outputs")] == []
+
+
+def test_the_page_of_models_has_them_all_with_their_parameters():
+    page = (ROOT / "docs" / "models.md").read_text()
+    lines = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| `")]
+    rows = {row[0]: row for row in lines}
+    assert list(rows) == [f"`{name}`" for name in MODELS]
+    listed = dict(re.findall(r"^(\S+) +([\d,]+) ", list_models()[0], re.MULTILINE))
+    for name, entry in MODELS.items():
+        row = rows[f"`{name}`"]
+        assert row[3] == listed[name], name
+        assert row[6] == entry.reference

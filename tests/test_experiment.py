@@ -517,3 +517,27 @@ def test_classes_and_benchmarks_have_no_unit(tmp_path: Path) -> None:
     assert "unit" not in Experiment(OwnGraphs(splits), "deep-gine", {"hidden_channels": 4}).build(splits).config
     experiment = Experiment.on("rgg-sssp-small", "deep-gine", {"hidden_channels": 4}, graphs=10)
     assert "unit" not in experiment.build(experiment.data.load(tmp_path)).config
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "has"),
+    [("ghr", {}, True), ("ghr", {"start": "paper"}, False), ("ghr-select", {}, False), ("gcn", {}, False)],
+)
+def test_on_a_benchmark_only_the_scaled_start_of_states_has_a_unit(
+    tmp_path: Path, model: str, options: dict[str, Any], has: bool
+) -> None:
+    experiment = Experiment.on("rgg-sssp-small", model, {"hidden_channels": 4, **options}, graphs=10)
+    assert ("unit" in experiment.build(experiment.data.load(tmp_path)).config) == has
+
+
+@pytest.mark.parametrize("values", ["select", "sum"])
+def test_values_are_scaled_but_never_shifted(values: str) -> None:
+    task = Task("node")
+    graphs = make_graphs(task)
+    for graph in graphs:
+        graph.y = 1e3 + 5 * graph.y
+    splits = make_splits(graphs, task)
+    unit = Experiment(OwnGraphs(splits), f"ghr-{values}", {"hidden_channels": 4}).build(splits).config["unit"]
+    target = torch.cat([splits.train[index].y for index in range(len(splits.train))]).double()
+    assert unit["shift"] == [0.0]
+    assert unit["scale"] == pytest.approx([float(target.square().mean().sqrt())])

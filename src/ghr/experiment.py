@@ -1,6 +1,7 @@
 """One experiment as a value: data, a model and its training; the only place that knows all three."""
 
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
@@ -164,7 +165,11 @@ class Experiment:
             model = self.entry.for_data(_Joined(splits), splits.task, self.options, self.suggested)
         scaled = model.wants_unit or isinstance(self.data, OwnGraphs)
         if scaled and model.takes_unit and splits.task.is_regression:
-            model.set_unit(*_measure_targets(splits))
+            mean, deviation = _measure_targets(splits)
+            if model.takes_shift:
+                model.set_unit(mean, deviation)
+            else:
+                model.set_unit([0.0] * len(mean), [math.hypot(*pair) for pair in zip(mean, deviation, strict=True)])
         return model
 
     def run(

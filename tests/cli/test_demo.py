@@ -16,10 +16,14 @@ def test_the_demo_prints_its_table_and_draws_its_figure_and_is_quick_the_second_
         "in range (<= 5)",
         "out of range (> 5)",
         "Figure",
+        f"Page     {out / 'recurrence.html'}",
         "Try next",
     ):
         assert words in printed
     assert (out / "out_of_range.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    page = (out / "recurrence.html").read_text()
+    assert '"name":"GHR, 3 low-level steps"' in page
+    assert '"name":"deep GINE, 10 layers"' in page
     assert (out / "ghr" / "result.json").is_file()
 
     def no_training(self):

@@ -1,7 +1,7 @@
 import pytest
 
 from ghr import GHR, MODELS, DeepGNN, Entry, Task
-from ghr.models.budget import find_width
+from ghr.models.budget import About, find_width
 from ghr.testing import random_graph
 
 EXAMPLE = random_graph(6, 9, edge_dim=1)
@@ -24,6 +24,10 @@ def test_a_multiple():
 def test_out_of_reach(count, budget):
     with pytest.raises(ValueError, match=r"within 10 % of a budget of .* give hidden_channels\."):
         find_width(count, budget)
+
+
+def test_a_budget_that_nobody_asked_for_is_kept_as_well_as_can_be():
+    assert find_width(lambda width: 1000 * width, About(100)) == 1
 
 
 def test_a_model_by_its_budget():

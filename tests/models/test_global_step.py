@@ -2,7 +2,7 @@
 
 import pytest
 
-from ghr.models.global_step import run_global_step
+from ghr.models.global_step import count_updates, run_global_step, trace_global_step
 
 
 class Recorder:
@@ -21,8 +21,8 @@ class Recorder:
         self.log.append((self.k, above, below))
         return state + 1
 
-    def repeat(self, state: int, above: object, updates: int, outer: int) -> int:
-        self.log.append((self.k, above, updates, outer))
+    def repeat(self, state: int, above: object, updates: int, outer: int, first: int = 1) -> int:
+        self.log.append((self.k, above, updates, outer) if first == 1 else (self.k, above, updates, outer, first))
         return state + updates
 
 
@@ -73,3 +73,22 @@ def test_the_given_states_stay_as_they_are():
     given = [0, 0]
     run_global_step([Recorder(k, []) for k in range(2)], given, (1, 1))
     assert given == [0, 0]
+
+
+@pytest.mark.parametrize("updates", [(3,), (3, 2), (2, 2, 3), (1, 1)])
+def test_the_trace_of_a_step_is_the_step_update_by_update(updates):
+    log: list[tuple[object, ...]] = []
+    levels = [Recorder(k, log) for k in range(len(updates))]
+    moments = list(trace_global_step(levels, [0] * len(updates), updates))
+    states, whole = run(updates)
+    assert moments[-1][1] == states
+    assert len(moments) == count_updates(updates) == sum(states)
+    for number, (level, after) in enumerate(moments):
+        before = moments[number - 1][1] if number else [0] * len(updates)
+        assert [now - then for now, then in zip(after, before, strict=True)] == [
+            k == level for k in range(len(updates))
+        ]
+    coarse = [entry for entry in log if entry[0] != 0]
+    assert coarse == [entry for entry in whole if entry[0] != 0]
+    first = [entry[4] if len(entry) == 5 else 1 for entry in log if entry[0] == 0]
+    assert first == list(range(1, updates[0] + 1)) * (len(first) // updates[0])

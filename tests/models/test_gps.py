@@ -6,8 +6,10 @@ from torch_geometric.data import Batch
 from torch_geometric.nn import GINEConv, GPSConv
 
 from cases import hierarchy, randomise, relative_error
-from ghr import GPS
-from ghr.nn import CONVS
+from ghr import GPS, memory, ops
+from ghr.models.gps import GPSLayer
+from ghr.nn import CONVS, GINE, attention
+from ghr.nn.encodings import LaplacianEncoder, WalkEncoder
 from ghr.testing import (
     assert_batch_equals_loop,
     assert_gradients_reach_all_parameters,
@@ -81,8 +83,10 @@ def test_the_layer_is_pyg_s_with_pyg_s_gine():
     weights["conv.eps"] = weights["conv.eps"].reshape(theirs.conv.eps.shape)
     theirs.load_state_dict(weights)
     x, edge_attr = torch.randn(9, 6, dtype=torch.double), torch.randn(data.num_edges, 6, dtype=torch.double)
-    given = (x, data.edge_index, torch.zeros(9, dtype=torch.long))
-    assert relative_error(ours(*given, edge_attr=edge_attr), theirs(*given, edge_attr=edge_attr)) <= 1e-12
+    batch = torch.tensor([0, 0, 0, 0, 1, 2, 2, 2, 2])
+    start = torch.tensor([0, 4, 5, 9])
+    expected = theirs(x, data.edge_index, batch, edge_attr=edge_attr)
+    assert relative_error(ours(x, data.edge_index, edge_attr, start), expected) <= 1e-12
 
 
 @pytest.mark.parametrize("conv", CONVS)
@@ -180,6 +184,110 @@ def test_attention_needs_the_nodes_of_a_graph_side_by_side():
     data.batch = torch.tensor([0, 1, 0, 1])
     with pytest.raises(ValueError, match="batch is not sorted"):
         GPS(1, 4, 1, layers=1)(data)
+
+
+def test_starts_as_pyg_s_layers_start():
+    """The same seed gives the weights that it gave when the layers were PyG's own."""
+    torch.manual_seed(3)
+    ours = GPSLayer(GINE(8, 8), 8, 2, 0.3)
+    torch.manual_seed(3)
+    theirs = GPSConv(8, GINE(8, 8), heads=2, dropout=0.3)
+    assert list(ours.state_dict()) == list(theirs.state_dict())
+    assert all(torch.equal(value, theirs.state_dict()[name]) for name, value in ours.state_dict().items())
+
+
+def test_without_attention_the_other_branch_is_left():
+    model, data = small(edge_dim=3, layers=1), hierarchy()
+    layer = model.layers[0]
+    with torch.no_grad():
+        layer.attn.out_proj.weight.zero_()
+        layer.attn.out_proj.bias.zero_()
+    x, edge_attr = torch.randn(9, 6).double(), torch.randn(data.num_edges, 6).double()
+    local = normalise(layer.norm1, x + layer.conv(x, data.edge_index, edge_attr))
+    y = local + normalise(layer.norm2, x)
+    expected = normalise(layer.norm3, y + layer.mlp(y))
+    assert relative_error(layer(x, data.edge_index, edge_attr, torch.tensor([0, 9])), expected) <= 1e-12
+
+
+def expected_encoding(encoding, data):
+    """What an encoding adds to a node, in loops."""
+    rows = []
+    for i in range(data.num_nodes):
+        if isinstance(encoding, WalkEncoder):
+            norm = encoding.norm
+            raw = data.rwse[i].double()
+            scaled = (raw - norm.running_mean) / (norm.running_var + norm.eps).sqrt() * norm.weight + norm.bias
+            rows.append(encoding.linear.weight @ scaled + encoding.linear.bias)
+        else:
+            total = torch.zeros(encoding.out_channels, dtype=torch.double)
+            for m in range(min(encoding.count, data.num_nodes)):
+                pair = torch.stack([data.lap_vectors[i, m], data.lap_values[0, m]]).double()
+                total = total + encoding.phi(pair).relu()
+            rows.append(total)
+    return torch.stack(rows)
+
+
+@pytest.mark.parametrize("encoding", ["rwse", "laplacian"])
+def test_encodings(encoding, tmp_path):
+    model = small(encoding=encoding, edge_dim=3, hidden_channels=8)
+    graphs = [model.prepare(hierarchy(n, n + 2, seed=n)) for n in (1, 4, 13)]
+    for data in graphs:
+        found = model.encoding(data, torch.zeros(data.num_nodes, dtype=torch.long))
+        assert relative_error(found, expected_encoding(model.encoding, data)) <= 1e-10
+    assert_permutation_equivariant(model, graphs[2], rtol=1e-10)  # with the encoding that it has
+    assert_batch_equals_loop(model, graphs, rtol=1e-10)
+    assert_gradients_reach_all_parameters(model, graphs[2])
+    model.save_pretrained(tmp_path)
+    loaded = GPS.from_pretrained(tmp_path).eval()
+    assert torch.equal(loaded(graphs[2]), model(graphs[2]))
+    assert repr(loaded.transform) == repr(model.transform)
+    with pytest.raises(ValueError, match=r"The graph has no (rwse|lap_vectors); prepare it"):
+        model(hierarchy())
+
+
+def test_signs_are_random_in_training_alone():
+    encoder = LaplacianEncoder(6, count=4).double()
+    data = Batch.from_data_list([encoder.transform(path_graph(n)) for n in (5, 5, 2)])
+    torch.manual_seed(0)
+    draws = [encoder(data, data.batch) for _ in range(12)]
+    assert any(not torch.allclose(draw[:5], draw[5:10]) for draw in draws)  # each graph has its own signs
+    assert len({round(draw[0].sum().item(), 6) for draw in draws}) <= 2**4
+    encoder.eval()
+    fixed = encoder(data, data.batch)
+    assert torch.equal(fixed, encoder(data, data.batch))
+    assert torch.equal(fixed[:5], fixed[5:10])
+
+
+def test_wrong_encodings_are_sentences():
+    with pytest.raises(ValueError, match="Unknown encoding 'rws'; known are rwse, laplacian"):
+        small(encoding="rws")
+    with pytest.raises(ValueError, match="needs hidden_channels of at least 2; got 1"):
+        small(encoding="rwse", hidden_channels=1, heads=1)
+    model = small(encoding="rwse")
+    data = model.prepare(hierarchy(edge_dim=None))
+    data.rwse = data.rwse[:, :3]
+    with pytest.raises(ValueError, match=r"reads rwse of shape \(9, 16\); got \(9, 3\)"):
+        model(data)
+
+
+def test_a_config_of_an_older_version_builds_the_same_model():
+    model = small()
+    config = {name: value for name, value in model.config.items() if name != "encoding"}
+    again = GPS(**config).double().eval()
+    again.load_state_dict(model.state_dict())
+    data = hierarchy(edge_dim=None)
+    assert torch.equal(again(data), model(data))
+
+
+@pytest.mark.parametrize("backend", ["torch", "numba"])
+def test_attention_says_what_it_would_take(backend, monkeypatch):
+    model, data = small(), hierarchy(edge_dim=None)
+    monkeypatch.setattr(memory, "physical_memory", lambda: 1000)
+    monkeypatch.setattr(attention, "MOST_PAIRS", 80)
+    words = r"needs 0 GiB of memory" if backend == "torch" else r"weighs 81 pairs, 0 GiB of weights"
+    start = "Attention over all pairs of 9 nodes in 1 graphs"
+    with ops.using(backend), pytest.raises(ValueError, match=f"{start} {words}"):
+        model(data)
 
 
 def test_batch_norms_cannot_be_trained_on_one_node():

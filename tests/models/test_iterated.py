@@ -23,3 +23,11 @@ def test_layers_are_the_one_loop(build):
             model(data, layers=wrong)
     with pytest.raises(ValueError, match="layers must be a whole number of at most"):
         small(build, layers=99999999999)
+
+
+@pytest.mark.parametrize("build", [ADGN, SWAN, GraphCON, PHDGN, CacheGNN])
+def test_cut_short_it_is_the_same_with_fewer_updates(build):
+    model, data = small(build), hierarchy(levels=1, edge_dim=None)
+    assert model.depth == 3
+    assert torch.equal(model.cut(2)(data), model(data, layers=2))
+    assert model.depth == 3

@@ -261,3 +261,28 @@ def test_min_plus_takes_no_unit():
 
 def test_a_model_without_a_readout_takes_no_unit():
     assert not GraphModel().takes_unit
+
+
+@pytest.mark.parametrize("name", ["deep-gine", "gps", "gcn", "gated-gcn", "gcnii", "drew", "gcn-vn", "mlp"])
+def test_cut_short_it_has_the_states_between_its_layers(name):
+    graph = make("numbers")
+    task = Task("node")
+    graph.y = torch.zeros(graph.num_nodes, 1)
+    torch.manual_seed(0)
+    whole = MODELS[name].for_data([graph], task, {"layers": 3, "hidden_channels": 8}).eval()
+    fewer = MODELS[name].for_data([graph], task, {"layers": 2, "hidden_channels": 8}).eval()
+    left = {key: value for key, value in whole.state_dict().items() if key in fewer.state_dict()}
+    fewer.load_state_dict(left)
+    assert (whole.depth, fewer.depth) == (3, 2)
+    data = whole.prepare(graph)
+    torch.testing.assert_close(whole.cut(2)(data), fewer(fewer.prepare(graph)))
+    torch.testing.assert_close(whole.cut(3)(data), whole(data))
+    assert whole.depth == 3
+
+
+def test_a_model_without_layers_cannot_be_cut_shorter():
+    model = MinPlusGHR(1, 4, 1, levels=1)
+    assert model.depth == 1
+    graph = random_graph(5, 6)
+    graph.x = graph.x.abs().clamp(max=1)
+    assert torch.equal(model.eval().cut(1)(graph), model(graph))

@@ -82,3 +82,41 @@ def test_numbers_of_numpy_are_numbers():
     assert model(Coarsen(Graclus(), levels=np.int8(2))(path_graph(6)), steps=np.int64(1)).shape == (6, 1)
     assert all(type(value) in (int, list) for name, value in model.config.items() if name in options)
     assert torch.isfinite(model(model.prepare(path_graph(6)))).all()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"levels": 1},
+        {"levels": 3, "coarsen": Coarsen(Graclus(rounds=1), levels=2)},
+        {"conv": "gated_gcn"},
+        {"time_informed": True},
+        {"values": "select"},
+        {"values": "sum", "conv": None, "share_coarse": True},
+        MinPlusGHR,
+    ],
+    ids=["plain", "flat", "three levels", "edge states", "time", "select", "sum", "min-plus"],
+)
+def test_a_trace_passes_through_what_a_rollout_reads(options):
+    torch.manual_seed(0)
+    kind, options = (GHR, options) if isinstance(options, dict) else (options, {})
+    flat = options.get("levels") == 1 or options.get("conv", "gine") is None
+    model, data = small(kind, steps=3, t_low=3, **options, **({} if flat else {"t_high": 2}))
+    moments = list(model.trace(data))
+    per_step = model.updates_per_step(data)
+    assert len(moments) == 1 + 3 * per_step
+    assert (moments[0].step, moments[0].level) == (0, None)
+    for number, prediction in enumerate(model.rollout(data), start=1):
+        moment = moments[number * per_step]
+        assert (moment.step, moment.level) == (number, 0)
+        torch.testing.assert_close(model.read_state(data, moment.state), prediction)
+
+
+def test_a_trace_runs_the_loops_that_are_asked_for():
+    model, data = small(GHR, steps=3, t_high=2)
+    moments = list(model.trace(data, 2, t_high=1, t_low=4))
+    assert len(moments) == 1 + 2 * model.updates_per_step(data, t_high=1, t_low=4) == 11
+    torch.testing.assert_close(model.read_state(data, moments[-1].state), model(data, steps=2, t_high=1, t_low=4))
+    with pytest.raises(ValueError, match="steps must be a whole number"):
+        next(model.trace(data, "auto"))

@@ -2,12 +2,17 @@ import pytest
 import torch
 
 from ghr import GHR, GPS, DeepGNN, MinPlusGHR
+from ghr.models import GRIT, GraphViT
 from ghr.nn import CONVS
 
 BUILD = {
     **{conv: lambda conv=conv: GHR(2, 32, 2, conv=conv, edge_dim=3, time_informed=True) for conv in CONVS},
     "deep": lambda: DeepGNN(2, 32, 2, layers=2, edge_dim=3),
     "gps": lambda: GPS(2, 32, 2, layers=2, edge_dim=3),
+    "gps with walks": lambda: GPS(2, 32, 2, layers=2, edge_dim=3, encoding="rwse"),
+    "gps with eigenvectors": lambda: GPS(2, 32, 2, layers=2, edge_dim=3, encoding="laplacian"),
+    "grit": lambda: GRIT(2, 32, 2, layers=2, edge_dim=3),
+    "graph-vit": lambda: GraphViT(2, 32, 2, layers=2, edge_dim=3),
     "min-plus": lambda: MinPlusGHR(2, 32),
     "min-plus with learned lengths": lambda: MinPlusGHR(2, 32, levels=1, edge_dim=3),
 }

@@ -10,6 +10,7 @@ import ghr
 from cases import hierarchy, relative_error
 from ghr import GHR, Coarsen, Graclus, GridBlocks, Task
 from ghr.hierarchy.lattice import lattice_edges
+from ghr.nn.readout.mixture import STEEP
 from ghr.testing import (
     assert_batch_equals_loop,
     assert_gradients_reach_all_parameters,
@@ -80,7 +81,7 @@ def choose_by_loops(cell, own, candidates):
         hidden = relu(plus(linear(encoder.base, features), linear(cell.difference, difference)))
         logits.append([cell.sharpness.item() * value for value in linear(cell.choice, hidden)])
         step = softplus(linear(encoder.step[2], relu(linear(encoder.step[0], features))))
-        arrived.append(plus(value, step if len(step) > 1 else step * len(value)))
+        arrived.append(plus(value, step))
     out = []
     for channel in range(len(own)):
         weight = [math.exp(row[channel]) for row in logits]
@@ -126,7 +127,8 @@ def select_by_loops(model, data):
     for _ in range(model.steps):
         seen = see_extremes_by_loops(model.values.cells[0], levels[0], values[0])
         loop(len(levels) - 1)
-    return torch.tensor([mix_by_loops(model.readout, value) for value in values[0]], dtype=torch.double)
+    size = math.sqrt(sum(v * v for value in values[0] for v in value) / (len(values[0]) * model.values.channels))
+    return torch.tensor([mix_by_loops(model.readout, value, size) for value in values[0]], dtype=torch.double)
 
 
 def see_extremes_by_loops(cell, level, values):
@@ -135,7 +137,7 @@ def see_extremes_by_loops(cell, level, values):
         return [[0.0] * cell.gate.in_features for _ in values]
     encoder = cell.edges.step
     steps = [softplus(linear(encoder[2], relu(linear(encoder[0], row.tolist())))) for row in level.edge_attr]
-    unit = [sum(step[0] for step in steps) / len(steps)] * cell.channels
+    unit = [sum(channel) / len(steps) for channel in zip(*steps, strict=True)]
     seen = []
     for value in values:
         row = []
@@ -146,11 +148,14 @@ def see_extremes_by_loops(cell, level, values):
     return seen
 
 
-def mix_by_loops(readout, value):
-    if readout.peak is not None:
-        value = [*value, max(math.exp(p) * v for p, v in zip(readout.peak.tolist(), value, strict=True))]
+def mix_by_loops(readout, value, size):
     prediction = []
-    for logits, factor in zip(readout.weight.tolist(), readout.factor.tolist(), strict=True):
+    for column, factor in enumerate(readout.factor.tolist()):
+        lean = torch.zeros(len(value)) if readout.lean is None else readout.lean[column]
+        logits = [
+            w + STEEP * t * v / size
+            for w, t, v in zip(readout.weight[column].tolist(), lean.tolist(), value, strict=True)
+        ]
         total = sum(math.exp(logit) for logit in logits)
         prediction.append(factor * sum(math.exp(logit) * v for logit, v in zip(logits, value, strict=True)) / total)
     return prediction
@@ -347,6 +352,24 @@ def power_law(x, exponent):
     return out
 
 
+def test_both_laws_see_a_field_that_breaks_them():
+    law = make_lattice_model(scale_law=1.0).scale_law
+    x, target = torch.randn(4, 8, 8, 1, dtype=torch.double), torch.zeros(4, 8, 8, dtype=torch.double)
+
+    def by_size(given):  # depends on the size of the lattice alone, which no distance does
+        return given[..., 0] * given.size(1)
+
+    def local(given):
+        return given[..., 0]
+
+    with torch.no_grad():
+        law.exponent.fill_(0.0)
+        assert law.compare_patches(local, x, 2, 3) < -11
+        assert law.compare_patches(by_size, x, 2, 3) > 0
+        assert law.compare_apart(local, x, x[..., 0], 4) < -11
+        assert law.compare_apart(local, x, target, 4) > -1
+
+
 @pytest.mark.parametrize("factor", [2, 4])
 def test_a_field_by_a_power_of_the_distance_obeys_the_law(factor):
     x = torch.randn(4, 4, dtype=torch.double)
@@ -368,9 +391,9 @@ def test_the_penalty_is_the_distance_from_the_law():
     law = model.scale_law
     with torch.no_grad():
         law.exponent.fill_(-2.6)
-        assert law(Field(), model.prepare, batch).item() < -10
+        assert law(Field(), model.prepare, batch).item() < -20
         law.exponent.fill_(-2.0)
-        assert law(Field(), model.prepare, batch).item() > -4
+        assert law(Field(), model.prepare, batch).item() > -10
     torch.manual_seed(0)
     expected = 2 * law(model, model.prepare, batch)
     torch.manual_seed(0)

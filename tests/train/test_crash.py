@@ -57,6 +57,7 @@ def outcome(path: Path) -> dict[str, Any]:
     result = json.loads((path / "result.json").read_text())
     for timed in (*lines, result):
         del timed["seconds"]
+    del result["cpu_seconds"]
     return {**files, "metrics": lines, "result": result}
 
 

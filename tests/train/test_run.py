@@ -197,3 +197,17 @@ def test_what_is_no_run_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"config\.json is not JSON"):
         Run(tmp_path)
     assert os.listdir(tmp_path) == ["config.json"]
+
+
+def test_a_run_shows_itself_alone_or_beside_another(tmp_path: Path) -> None:
+    run, model, graphs = trained(tmp_path / "one", Task("node"))
+    other, *_ = trained(tmp_path / "two", Task("node"), GraphModel.cut(model, 1))
+    page = run.view(graphs[1], nodes=(0,), steps=3)
+    assert page.text.count('"name":"one"') == 1
+    assert '["training","1 epochs' in page.text
+    assert "3, trained with 1" in page.text
+    both = run.view(graphs[1], beside=other, title="both")
+    assert both.title == "both"
+    assert '"name":"two"' in both.text
+    with pytest.raises(ValueError, match="has the loops steps, t_high, t_low, but layers=2 was given"):
+        run.view(graphs[1], layers=2)

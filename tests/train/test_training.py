@@ -67,6 +67,7 @@ def test_learns_and_writes_a_whole_run(tmp_path: Path) -> None:
     assert result["parameters"] == sum(parameter.numel() for parameter in model.parameters())
     assert result["metrics"] == {"rows": [4, 5], "worst": None}
     assert result["seconds"] > 0
+    assert result["cpu_seconds"] > 0
     assert result["processes"] == 1
     assert set(result["versions"]) == {"python", "torch", "torch_geometric", "numpy", "ghr"}
     assert set(result["machine"]) == {"cpu", "cores", "platform", "threads", "device"}
@@ -201,6 +202,7 @@ def outcome(path: Path) -> tuple[list[dict[str, Any]], bytes, bytes, dict[str, A
     lines, result = read_lines(path), json.loads((path / "result.json").read_text())
     for timed in (*lines, result):
         del timed["seconds"]
+    del result["cpu_seconds"]
     weights = (path / "last" / "epoch-0005" / "model.safetensors").read_bytes()
     return lines, (path / "best.safetensors").read_bytes(), weights, result
 

@@ -102,3 +102,43 @@ def test_wrong_arguments_are_named():
     with pytest.raises(ValueError, match="no edge_index"):
         LaplacianEncoding(2)(Data(num_nodes=3))
     assert repr(LaplacianEncoding(16)) == "LaplacianEncoding(16, sign='fixed', name='laplacian')"
+
+
+@pytest.mark.parametrize("num_nodes", [1, 3, 20])
+@pytest.mark.parametrize("dense", [1000, 4])
+def test_eigenvalues_and_the_first_vector_of_the_plain_laplacian(num_nodes, dense, monkeypatch):
+    monkeypatch.setattr(laplacian, "DENSE", dense)
+    data = random_graph(num_nodes, 3 * num_nodes, seed=1)
+    adjacency = torch.zeros(num_nodes, num_nodes, dtype=torch.float64)
+    adjacency[data.edge_index[0], data.edge_index[1]] = 1
+    matrix = adjacency.sum(dim=1).diag() - adjacency
+    found = LaplacianEncoding(6, normalised=False, trivial=True, values="eigenvalues")(data)
+    known = min(6, num_nodes)
+    expected = torch.linalg.eigvalsh(matrix)[:known].clamp(min=0)
+    assert found.eigenvalues.shape == (1, 6)
+    assert torch.allclose(found.eigenvalues[0, :known].double(), expected, atol=1e-4)
+    assert found.eigenvalues[0, known:].isnan().all()
+    vectors = found.laplacian[:, :known].double()
+    assert torch.allclose(matrix @ vectors, vectors * expected, atol=1e-4)
+    assert torch.allclose(vectors.norm(dim=0), torch.ones(known, dtype=torch.double), atol=1e-5)
+
+
+def test_more_options_are_named_where_they_are_not_as_usual():
+    text = repr(LaplacianEncoding(3, normalised=False, trivial=True, values="values"))
+    assert (
+        text == "LaplacianEncoding(3, sign='fixed', name='laplacian', normalised=False, trivial=True, values='values')"
+    )
+
+
+def test_a_large_graph_in_pieces_has_an_eigenvalue_zero_for_each(monkeypatch):
+    monkeypatch.setattr(laplacian, "DENSE", 8)
+    data = Batch.from_data_list([random_graph(20, 60, seed=1), path_graph(3), random_graph(15, 60, seed=2)])
+    given = Data(edge_index=data.edge_index, num_nodes=38)
+    found = LaplacianEncoding(7, trivial=True, values="eigenvalues")(given)
+    matrix = slow_laplacian(given)
+    expected = torch.linalg.eigvalsh(matrix)[:7]
+    assert (expected < 1e-9).sum() == 3
+    assert torch.allclose(found.eigenvalues[0].double(), expected, atol=1e-5)
+    vectors = found.laplacian.double()
+    assert torch.allclose(matrix @ vectors, vectors * expected, atol=1e-5)
+    assert torch.allclose(vectors.T @ vectors, torch.eye(7, dtype=torch.double), atol=1e-5)

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from ghr.bench.attention_work import AttentionWork
 from ghr.bench.coarsening import Coarsening
 from ghr.bench.graphs import GeometricGraphs, Lattices
 from ghr.bench.model_work import ModelWork
 from ghr.bench.targets import Targets
 
-Workload: TypeAlias = ModelWork | Coarsening
+Workload: TypeAlias = ModelWork | Coarsening | AttentionWork
 
 _SHORTEST_PATHS: dict[str, Any] = {
     "in_channels": 1,
@@ -78,6 +79,7 @@ WORKLOADS: tuple[Workload, ...] = (
     Coarsening("E", "coarsening 32 graphs of 325 nodes", 325, Targets(speedup=15), graphs=32),
     Coarsening("E", "coarsening 100,000 nodes", 100_000, Targets(speedup=15)),
     Coarsening("F", "coarsening 1,000,000 nodes", 1_000_000, Targets(seconds=3), ("ghr",)),
+    AttentionWork("G", "training step, attention in 16 graphs of 60 to 150 nodes", 16, (60, 150), Targets(speedup=3)),
 )
 
 

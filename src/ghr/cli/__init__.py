@@ -21,6 +21,7 @@ from ghr.cli.predict import Predict
 from ghr.cli.reproduce import Reproduce
 from ghr.cli.search import Search
 from ghr.cli.train import Train
+from ghr.cli.view import View
 from ghr.progress import hide_bars
 
 
@@ -44,6 +45,7 @@ COMMANDS: dict[str, Callable[..., Command]] = {
     "reproduce": Reproduce,
     "data": Data,
     "bench": Bench,
+    "view": View,
 }
 DESCRIPTION = "Graph Hierarchical Recurrence: train short, be right at distances never seen in training."
 LOOK = (tyro.conf.DisallowNone, tyro.conf.FlagCreatePairsOff)

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 class Bench:
     """Measure time and memory against plain PyTorch Geometric code with the same weights, in turns, in one run.
 
-    A, Aw, B and C are training steps, D is inference on a million nodes, E and F are coarsening.
+    A, Aw, B and C are training steps, D is inference on a million nodes, E and F are coarsening, G is attention.
     """
 
     workloads: tyro.conf.Positional[tuple[str, ...]] = ()

@@ -1,17 +1,21 @@
 """``ghr demo``: the main claim, live, in minutes."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from torch_geometric.data import Data
+
 from ghr.checks import check_whole
 from ghr.cli.errors import errors_table
+from ghr.datasets import Splits
 from ghr.experiment import Experiment, evaluate_split
 from ghr.files import explained
 from ghr.plots.distances import find_furthest
 from ghr.plots.out_of_range import draw_out_of_range
 from ghr.train import Run
+from ghr.view import make_page
 
 DEEP, GHR, EXTENSION = "deep GINE, 10 layers", "GHR", "GHR with values"
 IN_RANGE = 5
@@ -25,7 +29,7 @@ class Demo:
     """
 
     out: Path = Path("demo")
-    """Folder for data, runs and the figure."""
+    """Folder for data, runs, the figure and the page."""
     graphs: int = 1000
     """Graphs to train on."""
     epochs: int = 24
@@ -38,7 +42,7 @@ class Demo:
     """No progress bar."""
 
     def run(self) -> None:
-        """Train all three, test them, print the table and write the figure."""
+        """Train all three, test them, print the table and write the figure and the page."""
         for name, value in {"--t-low": self.t_low, "--graphs": self.graphs, "--epochs": self.epochs}.items():
             check_whole(name, value)
         long = {"epochs": self.epochs, "batch_size": 16, "lr": 3e-3}
@@ -76,6 +80,9 @@ class Demo:
         figure = self.out / "out_of_range.png"
         draw_out_of_range(figure, errors, IN_RANGE, graph, predictions)
         print(f"\nFigure   {figure}")
+        page = self.out / "recurrence.html"
+        self._write_page(page, [ghr_run, deep_run], graph, splits)
+        print(f"Page     {page} (open it in a browser: both models step by step, side by side)")
         runs = ", ".join(str(self.out / name) for name in ("deep-gine", "ghr", "ghr-select"))
         print(f"Runs     {runs} (config, metrics by epoch, weights, result)")
         print(f"Try next ghr eval {self.out / 'ghr'} --set t_low=4")
@@ -85,6 +92,15 @@ class Demo:
         settings = {**training, "schedule": "cosine", "patience": None}
         graphs = {"train": self.graphs, "val": 200, "test": 500}
         return Experiment.on("rgg-sssp-small", model, settings, graphs=graphs, seed=self.seed)
+
+    def _write_page(self, page: Path, runs: Sequence[Run], graph: Data, splits: Splits) -> None:
+        hops = None if splits.distance is None else splits.distance(graph)
+        subjects = [
+            replace(runs[0].subject({"t_low": self.t_low}), name=f"{GHR}, {self.t_low} low-level steps"),
+            replace(runs[1].subject(), name=DEEP),
+        ]
+        title = f"{GHR} and a {DEEP}, {int(graph['hops'].max())} hops from the source"
+        make_page(subjects, graph, splits.task, title=title, hops=hops, in_range=IN_RANGE).save(page)
 
     def _train(self, title: str, name: str, experiment: Experiment) -> Run:
         count = experiment.build(experiment.data.load(self.out / "data")).num_parameters

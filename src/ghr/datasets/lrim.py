@@ -201,6 +201,7 @@ def lrim_benchmark(size: int, level: str, published: Mapping[str, str] | None = 
         },
         # Stated by the paper and its published code.
         suggested={
+            "budget": 500_000,
             "hidden_channels": 256,
             "conv": "gated_gcn",
             "pool": "sum",

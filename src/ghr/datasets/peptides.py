@@ -216,6 +216,7 @@ PEPTIDES_STRUCT = Benchmark(
     },
     # Stated by the paper and its published code.
     suggested={
+        "budget": 500_000,
         "hidden_channels": 32,
         "conv": "gated_gine",
         "pool": "sum",

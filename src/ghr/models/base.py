@@ -1,5 +1,6 @@
 """The base of every model."""
 
+import copy
 import functools
 import inspect
 from collections.abc import Mapping, Sequence
@@ -35,6 +36,7 @@ class GraphModel(nn.Module):
     """
 
     default_channels: ClassVar[int] = 32
+    layer_lists: ClassVar[tuple[str, ...]] = ("layers",)  # where a model of fixed depth keeps its layers
     config: dict[str, Any]
     readout: Readout
 
@@ -52,6 +54,11 @@ class GraphModel(nn.Module):
     def takes_unit(self) -> bool:
         """Whether predictions may be shifted and scaled to the unit of the targets; that needs a readout."""
         return isinstance(getattr(self, "readout", None), nn.Module)
+
+    @property
+    def takes_shift(self) -> bool:
+        """Whether predictions may be shifted, not only scaled; not so where zero means something to the model."""
+        return True
 
     @property
     def wants_unit(self) -> bool:
@@ -81,6 +88,28 @@ class GraphModel(nn.Module):
         """
         level = levels_of(data)[0]
         return self.readout(ReadoutInput(state, level.batch, num_graphs_of(data), level.edge_index, edge_attr))  # type: ignore[no-any-return]
+
+    @property
+    def depth(self) -> int:
+        """Number of layers that :meth:`cut` counts; one for a model that has none."""
+        lists = [self._modules.get(name) for name in self.layer_lists]
+        return min((len(part) if isinstance(part, nn.ModuleList) else 1 for part in lists), default=1)
+
+    def cut(self: Model, layers: int) -> Model:
+        """Return the model with its first layers only, which share their weights with it.
+
+        What it predicts is what the readout makes of the states after these layers.
+
+        Args:
+            layers: How many are left.
+        """
+        short = copy.copy(self)
+        short._modules = dict(self._modules)
+        for name in self.layer_lists:
+            part = self._modules.get(name)
+            if isinstance(part, nn.ModuleList):
+                short._modules[name] = nn.ModuleList(list(part)[:layers])
+        return short
 
     def penalty(self, data: Data) -> Tensor | None:
         """Return what training adds to the loss of a batch; ``None`` for nothing."""

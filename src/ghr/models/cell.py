@@ -152,14 +152,14 @@ class LevelCellUpdate:
         """Update a coarse level once."""
         return LevelState(*self.cell(state.state, below if above is None else above + below, state.edges))
 
-    def repeat(self, state: LevelState, above: Tensor | None, updates: int, outer: int) -> LevelState:
+    def repeat(self, state: LevelState, above: Tensor | None, updates: int, outer: int, first: int = 1) -> LevelState:
         """Update the graph itself; the input and the state from above stay the same all the while."""
         fixed = self.x if above is None else above
         if fixed is None:
             raise ValueError("The finest level needs the encoded input.")
         if self.time is None:
             return LevelState(*self.cell(state.state, fixed, state.edges, updates))
-        for inner in range(1, updates + 1):
+        for inner in range(first, first + updates):
             injection = fixed + self.time(fixed.new_tensor([outer, inner]))
             state = LevelState(*self.cell(state.state, injection, state.edges))
         return state

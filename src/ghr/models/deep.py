@@ -1,7 +1,7 @@
 """The flat baselines with distinct layers: a feed-forward stack, run once or as the step of a recurrence."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from torch import Tensor, nn
 from torch_geometric.data import Data
@@ -46,6 +46,8 @@ class DeepGNN(GraphModel):
         - **input:** a (batch of) graphs with ``x`` of shape :math:`(N, \text{in\_channels})`
         - **output:** as of :class:`~ghr.GHR`
     """
+
+    layer_lists: ClassVar[tuple[str, ...]] = ("convs", "norms")
 
     def __init__(
         self,

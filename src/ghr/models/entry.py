@@ -7,6 +7,7 @@ from typing import Any
 from ghr.checks import show
 from ghr.datasets.task import Task
 from ghr.models.base import GraphModel
+from ghr.models.budget import About
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Entry:
         taken = {name: value for name, value in (suggested or {}).items() if name in takes}
         if "budget" in own or (self.budget is not None and "hidden_channels" not in own):
             taken.pop("hidden_channels", None)
-            taken["budget"] = (suggested or {}).get("budget", self.budget)
+            taken["budget"] = About((suggested or {}).get("budget", self.budget or 0))
         return self.build.for_data(example, task, **{**taken, **own})
 
 

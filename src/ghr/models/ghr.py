@@ -14,9 +14,8 @@ from ghr.hierarchy.data import num_graphs_of
 from ghr.hierarchy.lattice import shift_lattices
 from ghr.models.cell import LevelCell, LevelCellUpdate, LevelState, prepare_edges
 from ghr.models.coarsening import COARSENING, choose_coarsen, coarse_width, make_transform
-from ghr.models.global_step import run_global_step
 from ghr.models.inputs import Widths, check_channels, check_input
-from ghr.models.recurrence import Recurrence
+from ghr.models.recurrence import Recurrence, Step
 from ghr.models.scale_law import ScaleLaw
 from ghr.models.state import INITIAL_STATES, Encoded, State
 from ghr.models.values import (
@@ -29,7 +28,7 @@ from ghr.models.values import (
 )
 from ghr.nn.conv import ConvLike, Edges
 from ghr.nn.encoder import MOST_WIDTH, Width, check_width, make_encoder
-from ghr.nn.readout import Readout, make_readout, readout_name
+from ghr.nn.readout import BilinearReadout, MixtureReadout, Readout, make_readout, readout_name
 from ghr.nn.values import Gate, Holder
 from ghr.ops import Pool, check_pool, kernels_for, sort_members
 
@@ -238,6 +237,11 @@ class GHR(Recurrence[Encoded]):
         )
 
     @property
+    def takes_shift(self) -> bool:
+        """Not where values are read: they start at zero, and a shift would break what makes them extrapolate."""
+        return not isinstance(self.readout, (BilinearReadout, MixtureReadout))
+
+    @property
     def wants_unit(self) -> bool:
         """Whether training starts around the mean of the targets; not so in the paper, and values have their size."""
         return self.start == "scaled" and self.values is None
@@ -365,21 +369,16 @@ class GHR(Recurrence[Encoded]):
     def _cell(self, k: int) -> Any:
         return self.cells[min(k, len(self.cells) - 1)]
 
-    def _advance(self, encoded: Encoded, state: State, updates: tuple[int, ...]) -> State:
+    def _begin(self, encoded: Encoded, state: State) -> Step:
         cells = [self._update_of(k, encoded) for k in range(len(state.levels))] if self.state_channels else []
         states = [LevelState(value, edges) for value, edges in zip(state.levels, encoded.edges, strict=bool(cells))]
         if self.values is None:
-            return State(tuple(after.state for after in run_global_step(cells, states, updates)))
-        return self._advance_values(encoded, state, updates, cells, states)
+            return Step(cells, states, lambda after: State(tuple(level.state for level in after)))
+        return self._begin_values(encoded, state, cells, states)
 
-    def _advance_values(
-        self,
-        encoded: Encoded,
-        state: State,
-        updates: tuple[int, ...],
-        cells: list[LevelCellUpdate],
-        states: list[LevelState],
-    ) -> State:
+    def _begin_values(
+        self, encoded: Encoded, state: State, cells: list[LevelCellUpdate], states: list[LevelState]
+    ) -> Step:
         """One global step of a model with values; Algorithm 2 too."""
         values: Any = self.values
         parts = values.begin(encoded.parts, encoded.levels, state.values[0], encoded.given)
@@ -389,9 +388,12 @@ class GHR(Recurrence[Encoded]):
             levels.append(values.update_of(k, parts, cell))
             normalised = None if cell is None or control is None else cell.cell.norm(control.state)
             before.append(ValueState(Holder(value, normalised), control))
-        after = run_global_step(levels, before, updates)
-        control_states = tuple(level.control.state for level in after) if cells else state.levels
-        return State(control_states, tuple(level.held.value for level in after))
+
+        def finish(after: list[ValueState]) -> State:
+            control = tuple(level.control.state for level in after if level.control) if cells else state.levels
+            return State(control, tuple(level.held.value for level in after))
+
+        return Step(levels, before, finish)
 
     def _update_of(self, k: int, encoded: Encoded) -> LevelCellUpdate:
         """Return how the state of level `k` of a batch is updated."""

@@ -1,6 +1,7 @@
 """One global step over all levels, Algorithm 2 of the paper, for every kind of update."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 S = TypeVar("S")
@@ -18,8 +19,11 @@ class LevelUpdate(Protocol[S]):
     def update(self, state: S, above: Any, below: Any) -> S:
         """Return the state of a coarse level after one update; `above` is ``None`` at the top."""
 
-    def repeat(self, state: S, above: Any, updates: int, outer: int) -> S:
-        """Return the state of the finest level after several updates, during the `outer`-th of the level above."""
+    def repeat(self, state: S, above: Any, updates: int, outer: int, first: int = 1) -> S:
+        """Return the state of the finest level after several updates, during the `outer`-th of the level above.
+
+        The first of them is the `first`-th of the loop, which matters to a level that is told the time.
+        """
 
 
 def run_global_step(levels: Sequence[LevelUpdate[S]], states: Sequence[S], updates: Sequence[int]) -> list[S]:
@@ -43,3 +47,29 @@ def run_global_step(levels: Sequence[LevelUpdate[S]], states: Sequence[S], updat
 
     loop(len(current) - 1, 1)
     return current
+
+
+def trace_global_step(
+    levels: Sequence[LevelUpdate[S]], states: Sequence[S], updates: Sequence[int]
+) -> Iterator[tuple[int, list[S]]]:
+    """Give the updated level and all states after every single update of a step; arguments as of the whole step."""
+    current = list(states)
+
+    def loop(k: int, outer: int) -> Iterator[int]:
+        above = levels[k].read_above(current[k + 1]) if k + 1 < len(current) else None
+        for inner in range(1, updates[k] + 1):
+            if k == 0:
+                current[0] = levels[0].repeat(current[0], above, 1, outer, inner)
+                yield 0
+            else:
+                current[k] = levels[k].update(current[k], above, levels[k].read_below(current[k - 1]))
+                yield k
+                yield from loop(k - 1, inner)
+
+    for k in loop(len(current) - 1, 1):
+        yield k, list(current)
+
+
+def count_updates(updates: Sequence[int]) -> int:
+    """Return how many single updates one global step has, with so many of every level in one pass of its loop."""
+    return sum(math.prod(updates[k:]) for k in range(len(updates)))

@@ -1,17 +1,19 @@
 """What the baselines that repeat one update have in common."""
 
 from collections.abc import Mapping
-from typing import Any
+from copy import copy
+from typing import Any, TypeVar
 
 from torch import Tensor
 from torch_geometric.data import Data
 
 from ghr.checks import check_whole
-from ghr.hierarchy.data import levels_of, num_graphs_of
 from ghr.models.inputs import MOST_LAYERS
 from ghr.models.network import LayerInput, Network
 from ghr.nn.encoder import Width
 from ghr.nn.readout import Readout
+
+Model = TypeVar("Model", bound="Iterated")
 
 
 class Iterated(Network):
@@ -70,6 +72,17 @@ class Iterated(Network):
         if given.get("layers") is not None:
             check_whole("layers", given["layers"], most=MOST_LAYERS)
 
+    @property
+    def depth(self) -> int:
+        """Number of updates."""
+        return self.layers
+
+    def cut(self: Model, layers: int) -> Model:
+        """Return the model with so many updates, which share their weights with it."""
+        short = copy(self)
+        short.layers = layers
+        return short
+
     def iterate(self, state: Tensor, graph: LayerInput, layers: int) -> Tensor:
         """Return the states after a number of updates.
 
@@ -88,9 +101,6 @@ class Iterated(Network):
         """Return the one prediction, after the last update; `layers` is how many there are, if not as many as usual."""
         self.check_loops(loops)
         layers = loops.get("layers")
-        state, level = self.encode(data), levels_of(data)[0]
-        edge_attr = self.edge_encoder(level, "The graph")
-        rows = None if edge_attr is None else edge_attr.expand(level.edge_index.size(1), -1)
-        graph = LayerInput(level.edge_index, rows, level.batch, num_graphs_of(data), data)
+        state, graph = self.enter(data)
         state = self.iterate(state, graph, self.layers if layers is None else int(layers))
-        return [self.read(data, state, edge_attr)]
+        return [self.read(data, state, graph.edge_attr)]

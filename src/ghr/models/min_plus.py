@@ -13,9 +13,8 @@ from ghr.hierarchy import Coarsen
 from ghr.hierarchy.data import Level, at_hand, num_graphs_of
 from ghr.models.cell import all_alike
 from ghr.models.coarsening import COARSENING, choose_coarsen, read_coarsen
-from ghr.models.global_step import run_global_step
 from ghr.models.inputs import Widths, check_channels, check_input, dtype_of
-from ghr.models.recurrence import Recurrence
+from ghr.models.recurrence import Recurrence, Step
 from ghr.models.state import State
 from ghr.nn.encoder import check_dtype, check_map
 from ghr.nn.min_plus import EdgeLength, MinPlusCell
@@ -332,9 +331,9 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         ways = Ways(up, cost.index_select(0, neighbours.order), neighbours)
         return Rise(ways, cost, sort_members(clusters, level.num_nodes))
 
-    def _advance(self, encoded: MinPlusEncoded, state: State, updates: tuple[int, ...]) -> State:
+    def _begin(self, encoded: MinPlusEncoded, state: State) -> Step:
         levels = [MinPlusUpdate(self.cell, encoded, k) for k in range(len(state.levels))]
-        return State(tuple(run_global_step(levels, state.levels, updates)))
+        return Step(levels, state.levels, lambda states: State(tuple(states)))
 
 
 class MinPlusUpdate:
@@ -370,7 +369,7 @@ class MinPlusUpdate:
             first = _arrive(below, self.up, first)
         return self.cell(_arrive(state, self.ways, first), self.cap, self.injection)  # type: ignore[no-any-return]
 
-    def repeat(self, state: Tensor, above: Tensor | None, updates: int, outer: int) -> Tensor:
+    def repeat(self, state: Tensor, above: Tensor | None, updates: int, outer: int, first: int = 1) -> Tensor:
         """Update the graph itself."""
         for _ in range(updates):
             state = self.update(state, above, None)

@@ -101,12 +101,16 @@ class Network(GraphModel):
     def rollout(self, data: Data, **loops: Any) -> list[Tensor]:
         """Return the one prediction, in the form in which a recurrent model returns several."""
         self.check_loops(loops)
-        state = self.encode(data)
-        level = levels_of(data)[0]
+        state, graph = self.enter(data)
+        return [self.read(data, self.run(state, graph), graph.edge_attr)]
+
+    def enter(self, data: Data) -> tuple[Tensor, LayerInput]:
+        """Return a batch as the first layer takes it."""
+        state, level = self.encode(data), levels_of(data)[0]
         edge_attr = self.edge_encoder(level, "The graph")
-        rows = None if edge_attr is None else edge_attr.expand(level.edge_index.size(1), -1)
-        state = self.run(state, LayerInput(level.edge_index, rows, level.batch, num_graphs_of(data), data))
-        return [self.read(data, state, edge_attr)]
+        if edge_attr is not None:
+            edge_attr = edge_attr.expand(level.edge_index.size(1), -1)
+        return state, LayerInput(level.edge_index, edge_attr, level.batch, num_graphs_of(data), data)
 
 
 def check_dropout(dropout: float) -> float:

@@ -1,8 +1,8 @@
 """What all recurrences over a hierarchy share: steps, states and how many updates a step has."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -13,6 +13,7 @@ from ghr.checks import check_flag, check_whole, show
 from ghr.hierarchy.data import HierarchicalData, Level, levels_of
 from ghr.hierarchy.tensors import check_tensor
 from ghr.models.base import GraphModel
+from ghr.models.global_step import count_updates, run_global_step, trace_global_step
 from ghr.models.inputs import dtype_of
 from ghr.models.settle import MOST_STEPS, Settled, Steps, check_steps
 from ghr.models.state import State
@@ -41,14 +42,44 @@ class EncodedLike(Protocol):
 
 
 EncodedT = TypeVar("EncodedT", bound=EncodedLike)
+
+
+class Step(NamedTuple):
+    """One global step, ready to run.
+
+    Attributes:
+        levels: How every level is updated, fine to coarse.
+        states: Their states.
+        finish: Makes a :class:`~ghr.State` of the states of all levels.
+    """
+
+    levels: Sequence[Any]
+    states: Sequence[Any]
+    finish: Callable[[list[Any]], State]
+
+
+class Moment(NamedTuple):
+    """The state after a single update.
+
+    Attributes:
+        step: The global step that the update belongs to, from one; zero before the first.
+        level: The level that was updated; ``None`` before the first update.
+        state: Of all levels.
+    """
+
+    step: int
+    level: int | None
+    state: State
+
+
 MOST_LEVELS = 64  # every level at least halves a graph, so nothing has more
 
 
 class Recurrence(GraphModel, Generic[EncodedT]):
     """The base of models that repeat one global step over a hierarchy.
 
-    A subclass provides :meth:`encode`, :meth:`initial_state` and :meth:`_advance`, which is one global step, and sets
-    ``readout``.
+    A subclass provides :meth:`encode`, :meth:`initial_state` and :meth:`_begin`, which prepares one global step, and
+    sets ``readout``.
 
     Args:
         levels: Number of levels, the graph included.
@@ -101,9 +132,14 @@ class Recurrence(GraphModel, Generic[EncodedT]):
         """Return the state before the first step."""
         raise NotImplementedError
 
+    def _begin(self, encoded: EncodedT, state: State) -> Step:
+        """Prepare one global step."""
+        raise NotImplementedError
+
     def _advance(self, encoded: EncodedT, state: State, updates: tuple[int, ...]) -> State:
         """One global step, with so many updates of every level, fine to coarse."""
-        raise NotImplementedError
+        step = self._begin(encoded, state)
+        return step.finish(run_global_step(step.levels, step.states, updates))
 
     def forward(  # type: ignore[override]  # the loops by name
         self,
@@ -168,6 +204,42 @@ class Recurrence(GraphModel, Generic[EncodedT]):
         self._check_state(encoded, state)
         state = self._advance(encoded, state, self._updates(len(encoded.levels), t_high, t_low))
         return self._read(encoded, state), state
+
+    def trace(
+        self,
+        data: Data | EncodedT,
+        steps: int | None = None,
+        *,
+        t_high: int | Sequence[int] | None = None,
+        t_low: int | None = None,
+    ) -> Iterator[Moment]:
+        """Give the state before the first step, and after every single update of every step.
+
+        What :meth:`rollout` reads is the state after the last update of a step. Arguments as in :meth:`forward`, but
+        the number of steps must be known.
+        """
+        encoded = self.encode(data)
+        steps = check_whole("steps", self.steps if steps is None else steps, most=MOST_STEPS)
+        updates = self._updates(len(encoded.levels), t_high, t_low)
+        state = self.initial_state(encoded)
+        yield Moment(0, None, state)
+        for number in range(1, steps + 1):
+            step = self._begin(encoded, state)
+            for level, states in trace_global_step(step.levels, step.states, updates):
+                state = step.finish(states)
+                yield Moment(number, level, state)
+
+    def updates_per_step(
+        self, data: Data | EncodedT, *, t_high: int | Sequence[int] | None = None, t_low: int | None = None
+    ) -> int:
+        """Return how many single updates a global step has on a graph; arguments as in :meth:`forward`."""
+        return count_updates(self._updates(len(self.encode(data).levels), t_high, t_low))
+
+    def read_state(self, data: Data | EncodedT, state: State) -> Tensor:
+        """Return what is predicted from a state."""
+        encoded = self.encode(data)
+        self._check_state(encoded, state)
+        return self._read(encoded, state)
 
     def _check_encoded(self, encoded: EncodedT) -> EncodedT:
         """Return an encoded batch, or raise a ValueError if another model encoded it."""

@@ -1,6 +1,7 @@
 """The operations that the recurrence repeats, in PyTorch everywhere and in numba kernels on the CPU."""
 
 from ghr.ops.aggregate import aggregate_sum
+from ghr.ops.attention import attend
 from ghr.ops.backend import Backend, kernels_for, use, using
 from ghr.ops.gated_gcn import gated_gcn_loop
 from ghr.ops.gine import gine_loop
@@ -15,6 +16,7 @@ __all__ = [
     "Pool",
     "add_unpooled",
     "aggregate_sum",
+    "attend",
     "check_pool",
     "gated_gcn_loop",
     "gine_loop",

@@ -57,16 +57,18 @@ _FLAT_GR = Inference((Loops(t_low=30), Loops(t_low=40), Loops(steps=6)), far=Loo
 _DEEP_GR = Inference((Loops(steps=6), Loops(steps=8)))
 _MIDDLE = Inference((Loops(t_low=6), Loops(t_low=8), Loops(steps=6)), far=Loops(t_low=6))
 
+_GPS = {"hidden_channels": 32, "layers": 10, "heads": 4}
+
 SMALL = {  # by the largest distance in training
     5: (
         Row("GHR-GatedGINE", "GHR", _CAP5, "ghr-gated-gine", _AS_PAPER, _SMALL),
         Row("Deep-GINE, 10 layers", "Deep", _CAP5, "deep-gine"),
-        Row("GPS, 10 layers", "GPS", _CAP5, "gps"),
+        Row("GPS, 10 layers", "GPS", _CAP5, "gps", _GPS),
     ),
     8: (
         Row("GHR-GatedGINE", "GHR", _CAP8, "ghr-gated-gine", _AS_PAPER, _SMALL),
         Row("Deep-GINE, 10 layers", "Deep", _CAP8, "deep-gine"),
-        Row("GPS, 10 layers", "GPS", _CAP8, "gps"),
+        Row("GPS, 10 layers", "GPS", _CAP8, "gps", _GPS),
     ),
 }
 

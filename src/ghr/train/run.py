@@ -1,6 +1,7 @@
 """A run in its directory: what was asked, what came out, and the model to go on with."""
 
 import os
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ from ghr.models.load import load
 from ghr.progress import track
 from ghr.train.directory import RunDirectory, check_format, read_json
 from ghr.train.evaluate import evaluate, predict
+from ghr.view import Page, Subject, make_page
+
+TEST_SCORES = ("in_range", "out_of_range")  # what a page says beside the validation
 
 
 class Run:
@@ -83,6 +87,67 @@ class Run:
         Arguments as in :meth:`evaluate`.
         """
         return predict(self.model, self._prepare(_listed(graphs)), self.task, batch_size=batch_size, **loops)
+
+    def view(
+        self,
+        graph: Data,
+        *,
+        beside: "Run | None" = None,
+        title: str = "",
+        hops: Tensor | None = None,
+        in_range: int | None = None,
+        nodes: Sequence[int] | None = None,
+        components: int = 4,
+        channels: Sequence[int] = (),
+        output: int = 0,
+        **loops: Any,
+    ) -> Page:
+        """Return a page that steps through what the model does on a graph; a notebook shows it, ``save`` writes it.
+
+        Args:
+            graph: One graph; without targets no errors are shown.
+            beside: Another run, to be seen side by side on the same graph.
+            title: Of the page; by default the names of the runs.
+            hops: How far every node is, negative where it does not count, for the error by distance.
+            in_range: The largest distance in training, where there is a cap.
+            nodes: On whose predictions the influence of all nodes is shown; by default on eight far apart.
+            components: How many principal components of the states are shown, at most eight.
+            channels: Which channels of the states are shown in place of components, at most eight.
+            output: Which number of a prediction is shown, where it has several.
+            **loops: Numbers for the loops of the model, such as ``steps=8``; another run takes those that it has.
+        """
+        self.model.check_loops(loops)
+        subjects = [self.subject(loops)]
+        if beside is not None:
+            subjects.append(beside.subject({name: loops[name] for name in beside.model.loops if name in loops}))
+        return make_page(
+            subjects,
+            graph,
+            self.task,
+            title=title,
+            hops=hops,
+            in_range=in_range,
+            nodes=nodes,
+            components=components,
+            channels=channels,
+            output=output,
+        )
+
+    def subject(self, loops: Mapping[str, Any] | None = None) -> Subject:
+        """Return the model with its name and its scores, as a page shows them.
+
+        Args:
+            loops: Numbers for its loops.
+        """
+        facts, result, unit = {}, self.result, self.task.score.unit
+        if result is None:
+            facts["training"] = "not finished"
+        else:
+            facts["training"] = f"{result['epochs']} epochs, {result['seconds']:.0f} s"
+            scores = {f"validation {self.task.score.name}": result["best_val"]}
+            scores |= {f"test, {name.replace('_', ' ')}": result["metrics"].get(name) for name in TEST_SCORES}
+            facts |= {label: f"{score:.4g} {unit}" for label, score in scores.items() if score is not None}
+        return Subject(self.path.absolute().name, self.model, loops or {}, facts)
 
     def _prepare(self, graphs: list[Data]) -> list[Data]:
         return [self.model.prepare(graph) for graph in track(graphs, "prepare", unit="graph")]

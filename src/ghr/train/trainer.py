@@ -46,6 +46,7 @@ class Progress:
         best_digest: Hash of the weights that had it.
         stale: Epochs since.
         seconds: Time spent, over all starts.
+        cpu_seconds: Time that the first process computed, over all its threads and all starts.
     """
 
     best_val: float
@@ -54,6 +55,7 @@ class Progress:
     best_digest: str = ""
     stale: int = 0
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
 
 
 class Trainer:
@@ -101,6 +103,7 @@ class Trainer:
         else:
             self._load_state(state)
         self._started = time.monotonic() - self.progress.seconds
+        self._cpu_started = time.process_time() - self.progress.cpu_seconds
 
     def fit(self) -> None:
         """Run the epochs that are left."""
@@ -137,6 +140,7 @@ class Trainer:
                 "parameters": sum(parameter.numel() for parameter in self.model.parameters()),
                 "metrics": metrics,
                 "seconds": round(time.monotonic() - self._started, 3),
+                "cpu_seconds": round(time.process_time() - self._cpu_started, 3),
                 "processes": self.fabric.world_size,
                 "versions": versions(),
                 "machine": machine(self.fabric.device),
@@ -157,6 +161,7 @@ class Trainer:
         else:
             progress.stale += 1
         progress.epoch, progress.seconds = epoch, time.monotonic() - self._started
+        progress.cpu_seconds = time.process_time() - self._cpu_started
         seconds = round(time.monotonic() - started, 3)
         row = {"epoch": epoch, "train_loss": train_loss, "val": val, "lr": lr, "seconds": seconds}
         on_rank_zero(self.fabric, lambda: self._record(row, better=better))

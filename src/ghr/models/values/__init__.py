@@ -60,7 +60,7 @@ def make_value_readout(
     if isinstance(readout, str) and readout in READOUTS:
         if isinstance(values, SumValues):
             return BilinearReadout(readout, values.in_channels, values.channels, out_channels)
-        return MixtureReadout(readout, values.channels, out_channels, peak=values.gate == "graph")
+        return MixtureReadout(readout, values.channels, out_channels, lean=values.gate == "graph")
     return make_readout(readout, control + values.channels, out_channels, edge_dim)
 
 

@@ -58,7 +58,7 @@ class ValueUpdate:
         """Return the state after one update."""
         raise NotImplementedError
 
-    def repeat(self, state: ValueState, above: Reading | None, updates: int, outer: int) -> ValueState:
+    def repeat(self, state: ValueState, above: Reading | None, updates: int, outer: int, first: int = 1) -> ValueState:
         """Update the graph itself several times."""
         for _ in range(updates):
             state = self.update(state, above, None, outer)

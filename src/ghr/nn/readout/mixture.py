@@ -4,33 +4,38 @@ import torch
 from torch import Tensor, nn
 
 from ghr.nn.readout.base import Readout, ReadoutInput
+from ghr.ops import aggregate_sum
 
+STEEP = 10.0  # what is learned as one: neighbouring values differ by a small part of their size
 ROWS = {"node": 1, "graph": 3, "edge": 3}  # values that a prediction is made of, for each channel
 
 
 class MixtureReadout(Readout):
-    r"""A weighted mean of the channels of values, times a factor, :math:`\hat y = s\, \mathrm{softmax}(\theta)^\top v`.
+    r"""A weighted mean of the channels of values, times a factor.
+
+    .. math::
+        \hat y = s\, \mathrm{softmax}\Big( \theta + k\, \tau \odot \frac{v}{\operatorname{rms}_G(v)} \Big)^\top v
 
     There is no constant, so twice the values are twice the prediction, at any size. Weights that add up to one keep
-    channels that went astray from cancelling each other. A graph is read by the largest, the mean and the smallest
-    value of its nodes, an edge by its source, its target and the difference of both.
+    channels that went astray from cancelling each other. With :math:`\tau`, zero at the start, the mean can become a
+    maximum or a minimum of channels; :math:`k` is as large as that takes. A graph is read by the largest, the mean and
+    the smallest value of its nodes, an edge by its source, its target and the difference of both.
 
     Args:
         level: ``"node"``, ``"graph"`` or ``"edge"``.
         channels: Width :math:`m` of the values.
         out_channels: Width :math:`C` of the predictions.
-        peak: Whether the largest of all channels, each times a learned factor, is one more of them:
-            :math:`v_{m+1} = \max_c e^{p_c} v_c`.
+        lean: Whether the weights depend on the values, by :math:`\tau`.
 
     Shapes:
         - **output:** :math:`(N, C)`, :math:`(B, C)` or :math:`(E, C)`
     """
 
-    def __init__(self, level: str, channels: int, out_channels: int, *, peak: bool = False) -> None:
+    def __init__(self, level: str, channels: int, out_channels: int, *, lean: bool = False) -> None:
         nn.Module.__init__(self)  # the layers of a Readout have constants
         self.layers, self.level, self.out_channels = 1, level, out_channels
-        self.peak = nn.Parameter(torch.empty(channels)) if peak else None
-        self.weight = nn.Parameter(torch.empty(out_channels, ROWS[level] * (channels + peak)))
+        self.weight = nn.Parameter(torch.empty(out_channels, ROWS[level] * channels))
+        self.lean = nn.Parameter(torch.empty(out_channels, ROWS[level] * channels)) if lean else None
         self.factor = nn.Parameter(torch.empty(out_channels))
         self.reset_parameters()
 
@@ -38,16 +43,18 @@ class MixtureReadout(Readout):
         """Reset to the mean of all."""
         nn.init.zeros_(self.weight)
         nn.init.ones_(self.factor)
-        if self.peak is not None:
-            nn.init.zeros_(self.peak)
+        if self.lean is not None:
+            nn.init.zeros_(self.lean)
+
+    def rows_of_nodes(self, given: ReadoutInput) -> Tensor:
+        """Return the values of all nodes."""
+        if given.values is None:
+            raise ValueError("A MixtureReadout reads values; build the model with values='select' or values='sum'.")
+        return given.values
 
     def rows(self, given: ReadoutInput) -> Tensor:
         """Return the values that every prediction is made of."""
-        values = given.values
-        if values is None:
-            raise ValueError("A MixtureReadout reads values; build the model with values='select' or values='sum'.")
-        if self.peak is not None:
-            values = torch.cat([values, (values * self.peak.exp()).amax(dim=1, keepdim=True)], dim=1)
+        values = self.rows_of_nodes(given)
         if self.level == "node":
             return values
         if self.level == "edge":
@@ -62,4 +69,19 @@ class MixtureReadout(Readout):
 
     def forward(self, given: ReadoutInput) -> Tensor:
         """Predict from the values."""
-        return self.factor * (self.rows(given) @ self.weight.softmax(dim=1).t())
+        rows = self.rows(given)
+        if self.lean is None:
+            return self.factor * (rows @ self.weight.softmax(dim=1).t())
+        size = self._size(given).clamp(min=torch.finfo(rows.dtype).tiny)
+        rows = rows.unsqueeze(1)
+        weight = (self.weight + STEEP * self.lean * rows / size.view(-1, 1, 1)).softmax(dim=2)
+        return self.factor * (weight * rows).sum(dim=2)
+
+    def _size(self, given: ReadoutInput) -> Tensor:
+        """Return how large the values of the graph of every row are."""
+        square = self.rows_of_nodes(given).detach().square().mean(dim=1)
+        total = aggregate_sum(square, given.batch, given.num_graphs)
+        size = (total / torch.bincount(given.batch, minlength=given.num_graphs).clamp(min=1)).sqrt()
+        if self.level == "graph":
+            return size
+        return size.index_select(0, given.batch if self.level == "node" else given.batch[given.edge_index[0]])

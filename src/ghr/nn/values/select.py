@@ -22,7 +22,7 @@ class Candidates(NamedTuple):
         source: Where every candidate comes from :math:`(E)`.
         target: The node that may choose it :math:`(E)`.
         base: What its features say for the choice :math:`(E, H)`, or one row for all alike.
-        step: What is added to its value :math:`(E, m)`, or one row, or one column for all channels.
+        step: What is added to its value :math:`(E, m)`, or one row.
     """
 
     source: Tensor
@@ -66,8 +66,7 @@ class SelectCell(nn.Module):
         control: Width of the control :math:`c`; ``0`` without any.
         gate: What the gate of the finest level reads beside input and control: ``"node"`` for nothing, ``"graph"`` for
             how far the values that the last global step arrived at are from the largest and the smallest of the graph,
-            in steps. So the node that was found to be the farthest can be where the next global step starts from. All
-            channels then have the same steps, so that they can be compared.
+            in steps. So the node that was found to be the farthest can be where the next global step starts from.
         members: Whether nodes also choose from the level below.
         cluster: Whether nodes also choose from the level above.
     """
@@ -88,10 +87,9 @@ class SelectCell(nn.Module):
     ) -> None:
         super().__init__()
         self.channels, self.control, self.gate_kind = channels, control, gate
-        steps = 1 if gate == "graph" else channels
-        self.edges = CandidateEncoder(edge_dim, hidden_channels, steps)
-        self.members = CandidateEncoder(1, hidden_channels, steps) if members else None
-        self.cluster = CandidateEncoder(1, hidden_channels, steps) if cluster else None
+        self.edges = CandidateEncoder(edge_dim, hidden_channels, channels)
+        self.members = CandidateEncoder(1, hidden_channels, channels) if members else None
+        self.cluster = CandidateEncoder(1, hidden_channels, channels) if cluster else None
         self.difference = nn.Linear(channels, hidden_channels, bias=False)
         self.controls = nn.Linear(control, 2 * hidden_channels, bias=False) if control else None
         self.choice = nn.Linear(hidden_channels, channels, bias=False)  # a constant would not change a softmax
@@ -179,7 +177,7 @@ class CandidateEncoder(nn.Module):
     Args:
         edge_dim: Width of the features, or the sizes of columns of codes; ``0`` without any.
         hidden_channels: Width of the maps.
-        channels: How many different steps there are.
+        channels: Width of the values.
     """
 
     def __init__(self, edge_dim: Width, hidden_channels: int, channels: int) -> None:

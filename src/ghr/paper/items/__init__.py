@@ -8,6 +8,7 @@ from ghr.paper.items.extension import ExtensionTable
 from ghr.paper.items.memory import Memory
 from ghr.paper.items.parameters import Parameters
 from ghr.paper.items.prediction import Prediction
+from ghr.paper.items.questions import Questions
 from ghr.paper.items.small_range import SmallRange
 from ghr.paper.items.start import Start
 
@@ -21,6 +22,7 @@ _ALL: tuple[Item, ...] = (
     Parameters(),
     ExtensionTable(),
     CellsTable(),
+    Questions(),
     Start(),
 )
 ITEMS: dict[str, Item] = {item.name: item for item in _ALL}

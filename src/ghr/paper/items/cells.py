@@ -27,7 +27,7 @@ Numbers are errors: the mean over the finished seeds, with the worst seed in bra
 that proposed these cells; no seed shall exceed them. The time of training is a mean too, on as many threads as the
 process has (the JSON file says how many), and grows with whatever else the machine does."""
 
-_ENDING = ("epochs", "parameters", "training on the clock (s)", "seeds")
+_ENDING = ("epochs", "parameters", "CPU s", "seeds")
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,7 @@ class _Tested:
                     "seed": seed,
                     "errors": dict(zip(names, self.errors[seed], strict=True)),
                     **{name: result[name] for name in ("epochs", "best_epoch", "parameters", "seconds")},
+                    "cpu_seconds": result.get("cpu_seconds"),
                     "versions": result["versions"],
                     "machine": result["machine"],
                 }
@@ -101,7 +102,8 @@ def _line(tested: _Tested, group: CellGroup) -> list[str]:
     cells = [_worst(tested.column(place), group.digits) for place in range(len(group.columns))]
     if not results:
         return [tested.row.title, *cells, str(tested.row.experiment().train.epochs), "-", "-", "not run"]
-    epochs, seconds = (fmean(result[name] for result in results) for name in ("epochs", "seconds"))
+    epochs = fmean(result["epochs"] for result in results)
+    seconds = fmean(result.get("cpu_seconds", result["seconds"]) for result in results)
     return [
         tested.row.title,
         *cells,
