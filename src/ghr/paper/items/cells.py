@@ -24,8 +24,8 @@ paper's state beside the values, which then decides how they move; rows are flat
 otherwise. GHR of the paper and the deep stack are the paper's; min-plus is another extension, `table-beyond`.
 
 Numbers are errors: the mean over the finished seeds, with the worst seed in brackets. Targets are those of the study
-that proposed these cells; no seed shall exceed them. The time of training is a mean too, on as many threads as the
-process has (the JSON file says how many), and grows with whatever else the machine does."""
+that proposed these cells; no seed shall exceed them. The processor time of training is a mean too; of
+runs from before it was recorded it is the time on the clock, which grows with whatever else the machine does."""
 
 _ENDING = ("epochs", "parameters", "CPU s", "seeds")
 
