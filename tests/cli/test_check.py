@@ -49,7 +49,7 @@ def test_options_that_only_the_data_can_judge_pass():
         ("ghr", {"partition": "metis"}, "Unknown partition"),
         ("ghr", {"rounds": 0}, "rounds must be"),
         ("deep-gine", {"layers": 0}, "layers must be a whole number"),
-        ("gps", {"hidden_channels": 6}, "multiple of heads"),
+        ("gps", {"hidden_channels": 7}, "multiple of heads"),
         ("recurrent-gine", {"rounds": 2}, "levels is 1"),
     ],
 )

@@ -22,7 +22,7 @@ from ghr.models import ADGN
 from ghr.nn.aggregation import make_aggregation
 
 
-def expected_prediction(model, graph, *, layers=3, gamma=0.1, epsilon=0.1):
+def expected_prediction(model, graph, *, layers=3, diffusion=0.1, epsilon=0.1):
     """The equation, with dense matrices."""
     weights, x, edges = encode(model, graph)
     a = adjacency(graph)
@@ -32,7 +32,7 @@ def expected_prediction(model, graph, *, layers=3, gamma=0.1, epsilon=0.1):
     for layer in range(layers):
         cell = f"cells.{0 if model.shared else layer}"
         w, v = weights[f"{cell}.field.weight"], weights[f"{cell}.neighbour.weight"]
-        field = w - w.T - gamma * np.eye(len(w))
+        field = w - w.T - diffusion * np.eye(len(w))
         drive = x @ field.T + matrix @ x @ v.T + weights[f"{cell}.field.bias"]
         if edges:
             drive = drive + total @ weights[f"{cell}.edge.weight"].T
@@ -51,13 +51,13 @@ def test_equals_the_equation(name, aggregation, shared, edge_dim):
 
 
 def test_other_constants_enter():
-    model, graph = small(ADGN, gamma=0.4, epsilon=0.3), odd_graph("directed", None)
-    assert relative_error(model(graph), expected_prediction(model, graph, gamma=0.4, epsilon=0.3)) <= 1e-10
+    model, graph = small(ADGN, diffusion=0.4, epsilon=0.3), odd_graph("directed", None)
+    assert relative_error(model(graph), expected_prediction(model, graph, diffusion=0.4, epsilon=0.3)) <= 1e-10
 
 
-def local_eigenvalues(gamma):
+def local_eigenvalues(diffusion):
     """Of the Jacobian of the right hand side, of a node without neighbours."""
-    cell = small(ADGN, hidden_channels=8, gamma=gamma).cells[0]
+    cell = small(ADGN, hidden_channels=8, diffusion=diffusion).cells[0]
     alone = make_aggregation("naive", torch.zeros(2, 0).long(), 1, torch.double)
     x = torch.randn(8, generator=torch.Generator().manual_seed(1), dtype=torch.double)
     jacobian = torch.autograd.functional.jacobian(lambda x: cell(x.unsqueeze(0), alone, None)[0], x)
@@ -72,7 +72,7 @@ def test_the_local_jacobian_does_not_grow():
 
 
 def test_the_field_is_antisymmetric_whatever_the_weights():
-    field = small(ADGN, hidden_channels=8, gamma=0.3).cells[0].field
+    field = small(ADGN, hidden_channels=8, diffusion=0.3).cells[0].field
     matrix = torch.autograd.functional.jacobian(field, torch.zeros(8).double()) + 0.3 * torch.eye(8).double()
     assert matrix.abs().max() > 0.1
     assert torch.equal(matrix, -matrix.T) or (matrix + matrix.T).abs().max() <= 1e-15
@@ -112,7 +112,7 @@ def test_reaches_as_many_hops_as_updates(layers):
     [
         ({"layers": 0}, "layers must be a whole number of at least 1; got 0"),
         ({"epsilon": 0}, "epsilon must be a finite number above 0; got 0"),
-        ({"gamma": -1}, "gamma must be a finite number of at least 0; got -1"),
+        ({"diffusion": -1}, "diffusion must be a finite number of at least 0; got -1"),
         ({"aggregation": "mean"}, "Unknown aggregation 'mean'; known are naive, gcn"),
         ({"shared": "yes"}, "shared must be True or False; got 'yes'"),
     ],

@@ -22,7 +22,7 @@ from ghr.models import GraphCON
 from ghr.nn.aggregation import make_aggregation
 
 
-def expected_prediction(model, graph, *, layers=3, dt=1.0, alpha=1.0, gamma=1.0, act=lambda v: np.maximum(v, 0)):
+def expected_prediction(model, graph, *, layers=3, dt=1.0, alpha=1.0, stiffness=1.0, act=lambda v: np.maximum(v, 0)):
     """The equation, with dense matrices."""
     weights, x, edges = encode(model, graph)
     a = adjacency(graph)
@@ -34,7 +34,7 @@ def expected_prediction(model, graph, *, layers=3, dt=1.0, alpha=1.0, gamma=1.0,
     y = x
     for _ in range(layers):
         residual = x @ weights["residual.weight"].T + weights["residual.bias"] - x @ w.T
-        y = y + dt * (act(p @ x @ w.T + constant + residual) - alpha * y - gamma * x)
+        y = y + dt * (act(p @ x @ w.T + constant + residual) - alpha * y - stiffness * x)
         x = x + dt * y
     return read_nodes(weights, x)
 
@@ -44,7 +44,7 @@ def expected_prediction(model, graph, *, layers=3, dt=1.0, alpha=1.0, gamma=1.0,
 def test_equals_the_equation(name, edge_dim):
     model, graph = small(GraphCON, edge_dim=edge_dim), odd_graph(name, edge_dim)
     assert relative_error(model(graph), expected_prediction(model, graph)) <= 1e-10
-    constants = {"dt": 0.3, "alpha": 0.2, "gamma": 0.7}
+    constants = {"dt": 0.3, "alpha": 0.2, "stiffness": 0.7}
     model = small(GraphCON, edge_dim=edge_dim, activation="tanh", **constants)
     assert relative_error(model(graph), expected_prediction(model, graph, act=np.tanh, **constants)) <= 1e-10
 
@@ -66,17 +66,18 @@ def trajectory(**options):
 
 
 def test_free_oscillators_conserve_their_energy():
-    dt, gamma = 0.4, 0.9
+    dt, stiffness = 0.4, 0.9
     energies = [
-        y**2 + gamma * x**2 - dt * gamma * x * y for x, y in trajectory(dt=dt, alpha=0, gamma=gamma, activation="tanh")
+        y**2 + stiffness * x**2 - dt * stiffness * x * y
+        for x, y in trajectory(dt=dt, alpha=0, stiffness=stiffness, activation="tanh")
     ]
     assert max((energy - energies[0]).abs().max() for energy in energies) <= 1e-13
-    moved = trajectory(dt=dt, alpha=0, gamma=gamma)
+    moved = trajectory(dt=dt, alpha=0, stiffness=stiffness)
     assert (moved[-1][0] - moved[0][0]).abs().max() > 0.1
 
 
 def test_damped_oscillators_come_to_rest():
-    steps = trajectory(dt=0.2, alpha=0.8, gamma=0.9)
+    steps = trajectory(dt=0.2, alpha=0.8, stiffness=0.9)
     sizes = [float(x.square().sum() + y.square().sum()) for x, y in steps]
     assert sizes[-1] < 0.05 * sizes[0]
     assert sizes[20] < sizes[0]
@@ -117,7 +118,7 @@ def test_dropout_is_for_training_only():
     [
         ({"dt": 0}, "dt must be a finite number above 0; got 0"),
         ({"alpha": -1}, "alpha must be a finite number of at least 0; got -1"),
-        ({"gamma": -1}, "gamma must be a finite number of at least 0; got -1"),
+        ({"stiffness": -1}, "stiffness must be a finite number of at least 0; got -1"),
         ({"activation": "elu"}, "Unknown activation 'elu'; known are relu, tanh"),
         ({"dropout": 1}, r"dropout must lie in \[0, 1\); got 1"),
     ],

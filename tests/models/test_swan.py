@@ -22,7 +22,7 @@ from ghr.models import ADGN, SWAN
 from ghr.models.swan import OPERATORS, make_space_operators
 
 
-def expected_prediction(model, graph, *, layers=3, gamma=0.1, epsilon=0.1, beta=1.0):
+def expected_prediction(model, graph, *, layers=3, diffusion=0.1, epsilon=0.1, beta=1.0):
     """The equation, with dense matrices."""
     weights, x, edges = encode(model, graph)
     size, width = x.shape
@@ -52,7 +52,7 @@ def expected_prediction(model, graph, *, layers=3, gamma=0.1, epsilon=0.1, beta=
     z = z + z.T
     total = sum_edges(edges, x.shape, entry)
     for _ in range(layers):
-        drive = x @ (w - w.T - gamma * np.eye(width)).T + weights["field.bias"]
+        drive = x @ (w - w.T - diffusion * np.eye(width)).T + weights["field.bias"]
         drive = drive + matrix @ x @ v.T + beta * (bar - bar.T) @ x @ z.T
         if edges:
             drive = drive + total @ weights["edge.weight"].T
@@ -69,7 +69,7 @@ def test_equals_the_equation(name, operator, edge_dim):
 
 
 def test_other_constants_enter():
-    constants = {"gamma": 0.4, "epsilon": 0.3, "beta": -0.7}
+    constants = {"diffusion": 0.4, "epsilon": 0.3, "beta": -0.7}
     model, graph = small(SWAN, **constants), odd_graph("triangle and tail", None)
     assert relative_error(model(graph), expected_prediction(model, graph, **constants)) <= 1e-10
 
@@ -88,14 +88,14 @@ def eigenvalues(graph, **options):
 @pytest.mark.parametrize("name", ["random", "directed", "triangle and tail"])
 def test_the_jacobian_of_the_whole_graph_does_not_grow(name):
     graph = hierarchy(8, 14, levels=1) if name == "random" else odd_graph(name, 3)
-    values = eigenvalues(graph, gamma=0.0)
+    values = eigenvalues(graph, diffusion=0.0)
     assert values.real.abs().max() <= 1e-13
     assert values.imag.abs().max() > 0.1
-    assert eigenvalues(graph, gamma=0.2).real.max() < -1e-9  # where tanh is flat, all is slow
+    assert eigenvalues(graph, diffusion=0.2).real.max() < -1e-9  # where tanh is flat, all is slow
 
 
 def test_free_weights_do_grow():
-    assert eigenvalues(hierarchy(8, 14, levels=1), gamma=0.0, operator="bounded-naive").real.max() > 1e-2
+    assert eigenvalues(hierarchy(8, 14, levels=1), diffusion=0.0, operator="bounded-naive").real.max() > 1e-2
 
 
 def test_symmetries_of_the_weights_and_of_the_operators():
@@ -154,7 +154,7 @@ def test_reaches_as_many_hops_as_updates(layers):
     ("options", "words"),
     [
         ({"epsilon": -1}, "epsilon must be a finite number above 0; got -1"),
-        ({"gamma": -1}, "gamma must be a finite number of at least 0; got -1"),
+        ({"diffusion": -1}, "diffusion must be a finite number of at least 0; got -1"),
         ({"beta": "much"}, "beta must be a finite number; got 'much'"),
         ({"operator": "sym"}, "Unknown operator 'sym'; known are antisymmetric, bounded-gcn, bounded-naive"),
     ],

@@ -12,11 +12,11 @@ def matrix_of(module, size):
 
 
 def test_an_antisymmetric_map_less_a_diffusion():
-    module = AntisymmetricLinear(6, gamma=0.25)
+    module = AntisymmetricLinear(6, diffusion=0.25)
     matrix = matrix_of(module, 6)
     assert torch.allclose(matrix, module.weight - module.weight.T - 0.25 * torch.eye(6), atol=1e-6)
     assert torch.equal(module(torch.zeros(2, 6)), module.bias.expand(2, 6))
-    assert repr(module) == "AntisymmetricLinear(6, gamma=0.25)"
+    assert repr(module) == "AntisymmetricLinear(6, diffusion=0.25)"
 
 
 @pytest.mark.parametrize(("sign", "count"), [(-1, 15), (1, 21)])

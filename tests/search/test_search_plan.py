@@ -19,7 +19,7 @@ def splits(tmp_path_factory):
         ("recurrent-gine", LIKE_ALL | {"gamma"}),
         ("deep-gine", LIKE_ALL | {"layers"}),
         ("deep-gr-gine", LIKE_ALL | {"layers", "gamma"}),
-        ("gps", LIKE_ALL | {"layers", "dropout"}),
+        ("gps", LIKE_ALL | {"dropout"}),
     ],
 )
 def test_by_default_what_makes_a_difference_is_chosen(splits, model, names):

@@ -49,7 +49,7 @@ def test_two_processes_share_the_trials(tmp_path, search):
 
 
 def test_a_killed_search_goes_on_with_the_trial_it_was_at(tmp_path, search):
-    long = replace(search, settings={**search.settings, "epochs": 40})
+    long = replace(search, settings={**search.settings, "epochs": 40, "patience": None})
     process = multiprocessing.get_context("spawn").Process(
         target=start, args=(long, tmp_path / "search", tmp_path / "data", 2)
     )

@@ -19,12 +19,12 @@ class ADGNCell(nn.Module):
     Args:
         channels: Width :math:`d` of the states.
         edge_dim: Width of the encoded edge features; ``None`` without any.
-        gamma: Diffusion :math:`\gamma`.
+        diffusion: Diffusion :math:`\gamma`.
     """
 
-    def __init__(self, channels: int, edge_dim: int | None, gamma: float) -> None:
+    def __init__(self, channels: int, edge_dim: int | None, diffusion: float) -> None:
         super().__init__()
-        self.field = AntisymmetricLinear(channels, gamma)
+        self.field = AntisymmetricLinear(channels, diffusion)
         self.neighbour = nn.Linear(channels, channels, bias=False)
         self.edge = None if edge_dim is None else nn.Linear(edge_dim, channels, bias=False)
 
@@ -52,7 +52,7 @@ class ADGN(Iterated):
         out_channels: Width of a prediction.
         layers: Number of updates.
         epsilon: Step size :math:`\varepsilon`, above zero.
-        gamma: Diffusion :math:`\gamma`, at least zero.
+        diffusion: Diffusion :math:`\gamma`, at least zero.
         aggregation: ``"naive"`` for a sum over the incoming edges, ``"gcn"`` for the normalised sum with self loops.
         shared: Whether all updates have the same weights; if not, their number is fixed.
         edge_dim: Width of the edge features; ``None`` if there are none or they shall not be used.
@@ -71,13 +71,13 @@ class ADGN(Iterated):
         *,
         layers: int = 20,
         epsilon: float = 0.1,
-        gamma: float = 0.1,
+        diffusion: float = 0.1,
         aggregation: str = "naive",
         shared: bool = True,
         edge_dim: Width | None = None,
         readout: str | Readout = "node",
     ) -> None:
-        epsilon, gamma = check_number("epsilon", epsilon, above=0), check_number("gamma", gamma, least=0)
+        epsilon, diffusion = check_number("epsilon", epsilon, above=0), check_number("diffusion", diffusion, least=0)
         check_choice("aggregation", aggregation, AGGREGATIONS)
         super().__init__(
             in_channels,
@@ -87,13 +87,13 @@ class ADGN(Iterated):
             edge_dim=edge_dim,
             readout=readout,
             epsilon=epsilon,
-            gamma=gamma,
+            diffusion=diffusion,
             aggregation=aggregation,
             shared=check_flag("shared", shared),
         )
         self.epsilon, self.aggregation, self.shared = epsilon, aggregation, shared
         count = 1 if shared else self.layers
-        self.cells = nn.ModuleList(ADGNCell(self.channels, self.edge_width, gamma) for _ in range(count))
+        self.cells = nn.ModuleList(ADGNCell(self.channels, self.edge_width, diffusion) for _ in range(count))
 
     @property
     def loops(self) -> tuple[str, ...]:

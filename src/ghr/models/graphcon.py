@@ -35,7 +35,7 @@ class GraphCON(Iterated):
         layers: Number of steps.
         dt: Step size :math:`\Delta t`, above zero.
         alpha: Damping :math:`\alpha`, at least zero.
-        gamma: Squared frequency :math:`\gamma`, at least zero.
+        stiffness: Squared frequency :math:`\gamma`, at least zero.
         activation: :math:`\sigma`, ``"relu"`` or ``"tanh"``.
         dropout: Probability of dropping an entry of :math:`X` and :math:`Y` after a step, in ``[0, 1)``.
         edge_dim: Width of the edge features; ``None`` if there are none or they shall not be used.
@@ -55,14 +55,14 @@ class GraphCON(Iterated):
         layers: int = 20,
         dt: float = 1.0,
         alpha: float = 1.0,
-        gamma: float = 1.0,
+        stiffness: float = 1.0,
         activation: str = "relu",
         dropout: float = 0.0,
         edge_dim: Width | None = None,
         readout: str | Readout = "node",
     ) -> None:
         dt = check_number("dt", dt, above=0)
-        alpha, gamma = check_number("alpha", alpha, least=0), check_number("gamma", gamma, least=0)
+        alpha, stiffness = check_number("alpha", alpha, least=0), check_number("stiffness", stiffness, least=0)
         dropout = check_dropout(dropout)
         check_choice("activation", activation, ACTIVATIONS)
         super().__init__(
@@ -74,11 +74,11 @@ class GraphCON(Iterated):
             readout=readout,
             dt=dt,
             alpha=alpha,
-            gamma=gamma,
+            stiffness=stiffness,
             activation=activation,
             dropout=dropout,
         )
-        self.dt, self.alpha, self.gamma, self.dropout = dt, alpha, gamma, dropout
+        self.dt, self.alpha, self.stiffness, self.dropout = dt, alpha, stiffness, dropout
         self.activation = ACTIVATIONS[activation]
         self.conv = nn.Linear(self.channels, self.channels)
         self.residual = nn.Linear(self.channels, self.channels)
@@ -92,7 +92,7 @@ class GraphCON(Iterated):
         drive = aggregation(mapped) + self.conv.bias + self.residual(state) - mapped
         if edge_sum is not None:
             drive = drive + edge_sum
-        velocity = velocity + self.dt * (self.activation(drive) - self.alpha * velocity - self.gamma * state)
+        velocity = velocity + self.dt * (self.activation(drive) - self.alpha * velocity - self.stiffness * state)
         state = state + self.dt * velocity
         return F.dropout(state, self.dropout, self.training), F.dropout(velocity, self.dropout, self.training)
 

@@ -56,7 +56,7 @@ class SWAN(Iterated):
         out_channels: Width of a prediction.
         layers: Number of updates.
         epsilon: Step size :math:`\varepsilon`, above zero.
-        gamma: Diffusion :math:`\gamma`, at least zero.
+        diffusion: Diffusion :math:`\gamma`, at least zero.
         beta: Weight :math:`\beta` of the space operator; at zero there is none.
         operator: ``"antisymmetric"`` as above; or a :math:`\Phi` with free :math:`V`, whose growth is only bounded:
             ``"bounded-gcn"`` with the normalised sum with self loops, ``"bounded-naive"`` with the plain sum.
@@ -76,13 +76,13 @@ class SWAN(Iterated):
         *,
         layers: int = 20,
         epsilon: float = 0.1,
-        gamma: float = 0.1,
+        diffusion: float = 0.1,
         beta: float = 1.0,
         operator: str = "antisymmetric",
         edge_dim: Width | None = None,
         readout: str | Readout = "node",
     ) -> None:
-        epsilon, gamma = check_number("epsilon", epsilon, above=0), check_number("gamma", gamma, least=0)
+        epsilon, diffusion = check_number("epsilon", epsilon, above=0), check_number("diffusion", diffusion, least=0)
         beta = check_number("beta", beta)
         check_choice("operator", operator, OPERATORS)
         super().__init__(
@@ -93,12 +93,12 @@ class SWAN(Iterated):
             edge_dim=edge_dim,
             readout=readout,
             epsilon=epsilon,
-            gamma=gamma,
+            diffusion=diffusion,
             beta=beta,
             operator=operator,
         )
         self.epsilon, self.beta, self.operator = epsilon, beta, operator
-        self.field = AntisymmetricLinear(self.channels, gamma)
+        self.field = AntisymmetricLinear(self.channels, diffusion)
         antisymmetric = operator == "antisymmetric"
         self.neighbour: nn.Module = (
             TriangularLinear(self.channels, -1)

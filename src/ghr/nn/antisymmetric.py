@@ -11,16 +11,16 @@ class AntisymmetricLinear(nn.Module):
 
     Args:
         channels: Width :math:`d`.
-        gamma: Diffusion :math:`\gamma`.
+        diffusion: Diffusion :math:`\gamma`.
 
     Shapes:
         - **input:** :math:`(N, d)`
         - **output:** :math:`(N, d)`
     """
 
-    def __init__(self, channels: int, gamma: float = 0.0) -> None:
+    def __init__(self, channels: int, diffusion: float = 0.0) -> None:
         super().__init__()
-        self.channels, self.gamma = channels, gamma
+        self.channels, self.diffusion = channels, diffusion
         self.weight = nn.Parameter(torch.empty(channels, channels))
         self.bias = nn.Parameter(torch.empty(channels))
         self.reset_parameters()
@@ -33,10 +33,10 @@ class AntisymmetricLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply the map."""
-        return x @ (self.weight.T - self.weight) - self.gamma * x + self.bias
+        return x @ (self.weight.T - self.weight) - self.diffusion * x + self.bias
 
     def __repr__(self) -> str:
-        return f"AntisymmetricLinear({self.channels}, gamma={self.gamma})"
+        return f"AntisymmetricLinear({self.channels}, diffusion={self.diffusion})"
 
 
 class TriangularLinear(nn.Module):

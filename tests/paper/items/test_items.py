@@ -3,7 +3,7 @@ import pytest
 from ghr.paper.item import Place, write_report
 from ghr.paper.items import ITEMS
 
-MEASURED = {"table-memory", "table-start", "figure-diameter"}
+MEASURED = {"table-memory", "table-start", "table-questions", "figure-diameter"}
 
 
 def test_all_items_of_the_study_are_there():

@@ -38,8 +38,8 @@ def test_the_furthest_graph_is_shown_with_the_errors_on_it(tmp_path, item):
     far = [abs(float(g) - h) for g, h in zip(guess, graph.hops.tolist(), strict=True) if h > 5]
     line = next(line for line in report.text.splitlines() if line.startswith("| GHR-GatedGINE | t_low=2"))
     cells = line.split(" | ")
-    assert float(cells[4]) == pytest.approx(sum(near) / len(near), rel=1e-4)
-    assert float(cells[5]) == pytest.approx(sum(far) / len(far), rel=1e-4)
+    assert float(cells[4]) == pytest.approx(sum(near) / len(near), abs=6e-4)
+    assert float(cells[5]) == pytest.approx(sum(far) / len(far), abs=6e-4)
     assert cells[6] == f"{float(guess[graph.mask].max()):.1f}"
     titles = [axes.get_title() for axes in report.figure.axes]
     assert titles[:4] == [
