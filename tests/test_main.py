@@ -80,12 +80,10 @@ KEPT = "; the same command goes on from the last whole epoch"
     ("command", "begun"),
     [
         (train, lambda folder, running: (folder / "run" / "metrics.jsonl").exists()),
-        # one that waits, one that imports what the others need: none of them has begun
-        (generate, lambda folder, running: len(running) == 3),
         (generate, lambda folder, running: len(running) == 5),
         (search, lambda folder, running: len([*folder.glob("search/trials/*/metrics.jsonl")]) == 2),
     ],
-    ids=["training", "imports of workers", "workers", "search"],
+    ids=["training", "workers", "search"],
 )
 def test_stopped_while_it_works(tmp_path, command, begun):
     arguments, kept = command(tmp_path)
