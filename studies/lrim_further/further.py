@@ -2,7 +2,8 @@
 
 python studies/lrim_further/further.py FOLDER --out OTHER [--minutes 10] [--lr 1e-3] [--data data]
 
-The learning rate falls as a cosine over the processor time, so no two machines do the same number of updates.
+With ``--minutes 0`` it only tests. The learning rate falls as a cosine over the processor time, so no two machines do
+the same number of updates.
 """
 
 import argparse
@@ -66,7 +67,8 @@ def main() -> None:
     torch.manual_seed(0)
     model = ghr.load(given.folder).train()
     graphs = BENCHMARKS["lrim-16-hard"].splits(given.data, graphs=1000, pre_transform=model.transform).train
-    updates = train(model, [graphs[index] for index in range(len(graphs))], minutes=given.minutes, lr=given.lr)
+    examples = [graphs[index] for index in range(len(graphs))]
+    updates = train(model, examples, minutes=given.minutes, lr=given.lr) if given.minutes > 0 else 0
     model.eval().save_pretrained(given.out)
     print(f"{updates} updates, {model.scale_law}")
     for side, count in SIDES.items():
