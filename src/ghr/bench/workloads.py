@@ -7,9 +7,10 @@ from ghr.bench.attention_work import AttentionWork
 from ghr.bench.coarsening import Coarsening
 from ghr.bench.graphs import GeometricGraphs, Lattices
 from ghr.bench.model_work import ModelWork
+from ghr.bench.stack_work import StackWork
 from ghr.bench.targets import Targets
 
-Workload: TypeAlias = ModelWork | Coarsening | AttentionWork
+Workload: TypeAlias = ModelWork | Coarsening | AttentionWork | StackWork
 
 _SHORTEST_PATHS: dict[str, Any] = {
     "in_channels": 1,
@@ -80,6 +81,8 @@ WORKLOADS: tuple[Workload, ...] = (
     Coarsening("E", "coarsening 100,000 nodes", 100_000, Targets(speedup=15)),
     Coarsening("F", "coarsening 1,000,000 nodes", 1_000_000, Targets(seconds=3), ("ghr",)),
     AttentionWork("G", "training step, attention in 16 graphs of 60 to 150 nodes", 16, (60, 150), Targets(speedup=3)),
+    StackWork("H", "training step, 5 layers of GCN", "gcn", GeometricGraphs(32, 325), Targets(speedup=1)),
+    StackWork("H", "training step, 5 layers of GINE", "gine", GeometricGraphs(32, 325), Targets(speedup=1)),
 )
 
 
