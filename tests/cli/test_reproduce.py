@@ -14,7 +14,8 @@ def options(tmp_path, monkeypatch):
         monkeypatch.delitem(ITEMS, name)
     monkeypatch.setitem(ITEMS, "tiny", TinyItem())
     monkeypatch.setitem(ITEMS, "other", TinyItem("other", "Another", ()))
-    folders = {"--runs": tmp_path / "runs", "--data": tmp_path / "data", "--out": tmp_path / "docs" / "reproduce"}
+    folders = {"--runs": "runs", "--results": "results", "--data": "data", "--out": "docs/reproduce"}
+    folders = {name: tmp_path / folder for name, folder in folders.items()}
     return [str(word) for pair in folders.items() for word in pair] + ["--quiet"]
 
 
@@ -59,11 +60,37 @@ def test_the_list_says_what_is_there_and_trains_nothing(capsys, tmp_path, option
 def test_a_report_made_of_more_runs_is_not_replaced(capsys, tmp_path, options):
     run(capsys, "reproduce", "tiny", *options)
     before = {file.name: file.read_bytes() for file in (tmp_path / "docs" / "reproduce").iterdir()}
-    for given in (["--runs", str(tmp_path / "none"), "--no-train"], ["--seeds", "1"]):
+    nothing = ["--runs", str(tmp_path / "none"), "--results", str(tmp_path / "none"), "--no-train"]
+    for given in (nothing, ["--seeds", "1"]):
         code, _, err = run(capsys, "reproduce", "tiny", *options, *given)
         assert (code, "tiny.json was made of 3 finished runs, but here are " in err) == (2, True)
     assert {file.name: file.read_bytes() for file in (tmp_path / "docs" / "reproduce").iterdir()} == before
     assert run(capsys, "reproduce", "tiny", *options, "--no-train")[0] == 0
+
+
+def test_a_report_is_made_again_from_what_is_kept_of_its_runs(capsys, tmp_path, options):
+    run(capsys, "reproduce", "tiny", *options)
+    report, kept = tmp_path / "docs" / "reproduce" / "tiny.md", tmp_path / "results" / "tiny" / "ghr" / "seed-3"
+    assert {file.name for file in kept.iterdir()} == {"config.json", "metrics.jsonl", "evaluations.json", "result.json"}
+    before = report.read_text()
+    report.unlink()
+    fresh = ["--runs", str(tmp_path / "fresh")]
+    _, printed, _ = run(capsys, "reproduce", "tiny", "--list", *options, *fresh)
+    assert printed.splitlines()[1].split()[:2] == ["tiny/ghr", "2"]
+    assert not (tmp_path / "fresh").exists()
+    assert run(capsys, "reproduce", "tiny", *options, *fresh)[0] == 0  # nothing is left to train
+    assert report.read_text() == before
+    assert not (tmp_path / "fresh" / "tiny" / "ghr" / "seed-3" / "best.safetensors").exists()
+
+
+def test_all_items_are_made_though_one_has_lost_its_runs(capsys, tmp_path, options):
+    run(capsys, "reproduce", "tiny", *options)
+    lost = ["--runs", str(tmp_path / "none"), "--results", str(tmp_path / "none"), "--no-train"]
+    code, printed, _ = run(capsys, "reproduce", "all", *options, *lost)
+    assert code == 0
+    assert "Left as it is: " in printed
+    assert "tiny.json was made of 3 finished runs, but here are 0" in printed
+    assert str(tmp_path / "docs" / "reproduce" / "other.md") in printed
 
 
 def test_several_processes(capsys, tmp_path, options):

@@ -6,10 +6,10 @@ import torch
 from torch import nn
 
 from ghr.datasets import LRIM, ECHOSynth, mae_by_distance
-from ghr.paper.cell_tests import TESTS, EchoDiameters, FarHops, Lattices, evaluate_run, find_narrow
+from ghr.paper.cell_tests import EchoDiameters, FarHops, Lattices, find_narrow
 from ghr.paper.extension import FarTest
 from ghr.paper.row import AS_TRAINED, Loops
-from ghr.paper.runs import RowRun
+from ghr.paper.runs import TESTS, RowRun
 from tiny_rows import DEEP_ROW, pretend
 
 
@@ -80,10 +80,12 @@ class Counted:
 def test_what_is_known_is_not_computed_again(tmp_path, monkeypatch):
     run, test = RowRun(DEEP_ROW, 3, tmp_path), Counted()
     pretend(run, 1.0)
+    assert run.ask(test, AS_TRAINED, tmp_path) is None  # without weights
     monkeypatch.setattr("ghr.train.run.Run.model", None)
-    first = evaluate_run(run, test, AS_TRAINED, tmp_path)
-    assert first == evaluate_run(run, test, AS_TRAINED, tmp_path) == {"mae": 1.0, "out_of_range": None}
-    assert evaluate_run(run, test, Loops(steps=2), tmp_path)["mae"] == 2.0
+    monkeypatch.setattr("ghr.train.run.Run.has_weights", True)
+    first = run.ask(test, AS_TRAINED, tmp_path)
+    assert first == run.ask(test, AS_TRAINED, tmp_path) == {"mae": 1.0, "out_of_range": None}
+    assert run.ask(test, Loops(steps=2), tmp_path)["mae"] == 2.0
     assert test.calls == [{}, {"steps": 2}]
     assert [*json.loads((run.path / TESTS).read_text())] == ["counted; as trained", "counted; steps=2"]
 
@@ -93,4 +95,4 @@ def test_a_damaged_file_is_a_sentence(tmp_path):
     pretend(run, 1.0)
     (run.path / TESTS).write_text("[1")
     with pytest.raises(ValueError, match=r"tests\.json is damaged .*; delete it"):
-        evaluate_run(run, Counted(), AS_TRAINED, tmp_path)
+        run.ask(Counted(), AS_TRAINED, tmp_path)

@@ -13,8 +13,9 @@ from ghr.checks import check_whole
 from ghr.cli.table import table
 from ghr.cli.together import move_bar, run_together
 from ghr.paper.export import export_best
-from ghr.paper.item import Item, Place, check_progress, report_files, write_report
+from ghr.paper.item import FewerRunsError, Item, Place, check_progress, report_files, write_report
 from ghr.paper.items import ITEMS
+from ghr.paper.kept import bring, is_kept, keep
 from ghr.paper.row import Row
 from ghr.paper.runs import RowRun, Stage, list_runs, work_on
 from ghr.progress import make_bar
@@ -35,6 +36,8 @@ class Reproduce:
     """Name of the item, or "all"; may be left out with --list."""
     runs: Path = Path("runs")
     """Folder of the runs."""
+    results: Path = Path("results")
+    """Folder of the small files of finished runs, which stand in for missing runs; those of new runs go there too."""
     data: Path = Path("data")
     """Folder of the generated graphs."""
     out: Path = Path("docs/reproduce")
@@ -68,15 +71,27 @@ class Reproduce:
             raise ValueError(f"--export takes a folder, but {self.export} is a file.")
         for item in items:
             check_progress(item, self.out, len(list_runs(item.rows, self.runs, seeds=self.seeds)))
+        asked = list_runs(chosen, self.runs, seeds=self.seeds)
+        bring(list_runs([row for item in items for row in item.rows], self.runs, seeds=self.seeds), self.results)
         if self.train:
-            self._work(list_runs(chosen, self.runs, seeds=self.seeds))
+            self._work(asked)
         place = Place(self.runs, self.data, self.seeds)
         for item in items:
+            self._report(item, place, alone=len(items) == 1)
+        keep(asked, self.results)  # a report may have asked them more
+        if self.export is not None:
+            best = export_best(asked, self.export)
+            print(f"{self.export}: {best.row.title}, seed {best.seed}")
+
+    def _report(self, item: Item, place: Place, *, alone: bool) -> None:
+        """Write a report; among several, one that was made of more runs stays, and it is said."""
+        try:
             for file in write_report(item, place, self.out):
                 print(file)
-        if self.export is not None:
-            best = export_best(list_runs(chosen, self.runs, seeds=self.seeds), self.export)
-            print(f"{self.export}: {best.row.title}, seed {best.seed}")
+        except FewerRunsError as error:
+            if alone:
+                raise
+            print(f"Left as it is: {error}")
 
     def _find_items(self) -> Sequence[Item]:
         if not self.item and not self.list:
@@ -100,14 +115,14 @@ class Reproduce:
         if not left:
             return
         if self.processes == 1:
-            work_on(left, self.data, quiet=self.quiet)
+            work_on(left, self.data, quiet=self.quiet, done=lambda run: keep([run], self.results))
             return
         share = max(1, available_cores() // self.processes)
         level = logging.getLogger("ghr").getEffectiveLevel()
         with make_bar("runs", len(left), unit="run") as bar:
             failed = run_together(
                 _worker,
-                (left, self.data, share, level),
+                (left, self.data, self.results, share, level),
                 self.processes,
                 lambda: move_bar(bar, sum(not run.unfinished for run in left)),
             )
@@ -125,16 +140,17 @@ class Reproduce:
         return f"{table(['runs', *STAGES, 'budget'], lines)}\n{end}" if lines else end
 
     def _count(self, rows: Sequence[Row]) -> Sequence[str]:
-        stages = Counter(run.stage for run in list_runs(rows, self.runs, seeds=self.seeds))
+        runs = list_runs(rows, self.runs, seeds=self.seeds)
+        stages = Counter("finished" if is_kept(run, self.results) else run.stage for run in runs)
         return [str(stages[stage]) for stage in STAGES]
 
     def _look_up(self, item: Item) -> str:
         return "written" if report_files(item, self.out)["md"].exists() else "not written"
 
 
-def _worker(runs: Sequence[RowRun], data: Path, count: int, level: int) -> None:
+def _worker(runs: Sequence[RowRun], data: Path, results: Path, count: int, level: int) -> None:
     from ghr.cli import say
 
     say(level)
     with use_threads(count):
-        work_on(runs, data, quiet=True)
+        work_on(runs, data, quiet=True, done=lambda run: keep([run], results))

@@ -1,10 +1,9 @@
 """Past the paper: graphs on which cells are tested beside those of their benchmark, and on which nothing was chosen."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -12,34 +11,9 @@ from ghr.datasets import LRIM, ECHOSynth, mae_by_distance
 from ghr.datasets.echo import LARGEST
 from ghr.datasets.lrim import SIGMAS
 from ghr.datasets.splits import Examples
-from ghr.files import write_text
 from ghr.models import GraphModel
 from ghr.paper.extension import TEST_SEED, FarTest
-from ghr.paper.row import Loops
-from ghr.paper.runs import RowRun
 from ghr.train import collect, evaluate
-from ghr.train.directory import jsonable
-
-TESTS = "tests.json"  # in a run directory, so that a table can be made again without the weights
-
-
-class CellTest(Protocol):
-    """Graphs on which a trained model is tested beside those of its benchmark."""
-
-    @property
-    def name(self) -> str:
-        """What the file of a run calls it; all that changes its numbers is in it."""
-        ...
-
-    def evaluate(self, model: GraphModel, data: Path, loops: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the errors of a model by name.
-
-        Args:
-            model: The model.
-            data: Folder of the generated graphs.
-            loops: Numbers for its loops.
-        """
-        ...
 
 
 @dataclass(frozen=True)
@@ -135,23 +109,3 @@ def find_narrow(data: str | Path, largest: int, **options: Any) -> list[int]:
     """
     graphs: Examples = ECHOSynth(data, "diam", **options)
     return [index for index in range(len(graphs)) if round(LARGEST * float(graphs[index].y)) <= largest]
-
-
-def evaluate_run(run: RowRun, test: CellTest, loops: Loops, data: Path) -> dict[str, Any]:
-    """Return the errors of a finished run on further graphs, from its directory where they are known already.
-
-    Args:
-        run: The run.
-        test: The graphs.
-        loops: Loops of the model.
-        data: Folder of the generated graphs.
-    """
-    file, key = run.path / TESTS, f"{test.name}; {loops.label}"
-    try:
-        known = dict(json.loads(file.read_text())) if file.exists() else {}
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{file} is damaged ({error}); delete it to have it computed again.") from error
-    if key not in known:
-        known[key] = jsonable(test.evaluate(run.open().model, data, loops.given))
-        write_text(file, json.dumps(known))
-    return dict(known[key])

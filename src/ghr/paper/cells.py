@@ -8,9 +8,9 @@ from torch_geometric.transforms import BaseTransform
 
 from ghr.datasets.splits import Splits
 from ghr.experiment import BenchmarkGraphs, Experiment
-from ghr.paper.cell_tests import CellTest, EchoDiameters, FarHops, Lattices, evaluate_run, find_narrow
+from ghr.paper.cell_tests import EchoDiameters, FarHops, Lattices, find_narrow
 from ghr.paper.extension import FarTest
-from ghr.paper.row import AS_TRAINED, Inference, Loops, Row, Setup
+from ghr.paper.row import AS_TRAINED, Inference, Loops, Row, Setup, Test
 from ghr.paper.runs import RowRun
 
 SEEDS = (42, 43, 44, 45, 46)
@@ -80,7 +80,7 @@ class Column:
 
     title: str
     number: str
-    test: CellTest | None = None
+    test: Test | None = None
     target: float | None = None
 
     @property
@@ -96,7 +96,7 @@ class Column:
             far: Loops on graphs beside those of the benchmark.
             data: Folder of the generated graphs.
         """
-        errors = run.metrics(run.row.far_loops) if self.test is None else evaluate_run(run, self.test, far, data)
+        errors = run.metrics(run.row.far_loops) if self.test is None else run.ask(self.test, far, data)
         found = None if errors is None else errors[self.number]
         return None if found is None else float(found)
 
@@ -185,7 +185,7 @@ GROUPS = (
                 {**_ANNEALED, "epochs": 24, "start": "paper"},
                 _DEMO,
                 "paper",
-                Loops(t_low=6),
+                far=Loops(t_low=6),
             ),
             CellRow("deep GINE, 10 layers", "Deep", _TO_5, "deep-gine", {**_ANNEALED, "epochs": 24}, folder="deep"),
             CellRow(

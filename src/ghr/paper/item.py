@@ -45,6 +45,10 @@ class Report:
     figure: Figure | None = None
 
 
+class FewerRunsError(ValueError):
+    """Raised where a report was made of more runs than there are."""
+
+
 class Item(Protocol):
     """A table or figure of the paper."""
 
@@ -76,7 +80,7 @@ def report_files(item: Item, out: str | Path) -> dict[str, Path]:
 def write_report(item: Item, place: Place, out: str | Path) -> list[Path]:
     """Write Markdown, JSON and picture of an item, none in its place before all are written; return the files.
 
-    A report that was made of more finished runs is not replaced: that is a ValueError.
+    A report that was made of more finished runs is not replaced: that is a FewerRunsError.
     """
     finished = sum(run.result() is not None for run in list_runs(item.rows, place.runs, seeds=place.seeds))
     check_progress(item, out, finished)
@@ -108,14 +112,14 @@ def write_report(item: Item, place: Place, out: str | Path) -> list[Path]:
 
 
 def check_progress(item: Item, out: str | Path, finished: int) -> None:
-    """Raise a ValueError if the report of an item was made of more finished runs than those given."""
+    """Raise a FewerRunsError if the report of an item was made of more finished runs than those given."""
     file = report_files(item, out)["json"]
     try:
         before = json.loads(file.read_text(encoding="utf-8"))["finished_runs"]
     except (OSError, ValueError, KeyError, TypeError):
         return
     if isinstance(before, int) and before > finished:
-        raise ValueError(
+        raise FewerRunsError(
             f"{file} was made of {before} finished runs, but here are {finished}; give another folder with --out, or "
             "delete that report."
         )

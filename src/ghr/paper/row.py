@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import torch
 from torch_geometric.data import Data
@@ -11,9 +11,10 @@ from torch_geometric.data import Data
 from ghr.datasets import BENCHMARKS
 from ghr.datasets.task import Task
 from ghr.experiment import Experiment
+from ghr.models import GraphModel
 
 SEEDS = (42, 43, 44)
-Family = Literal["GHR", "Recurrent", "Deep", "GPS", "min-plus"]
+Family = Literal["GHR", "Recurrent", "Deep", "GPS", "min-plus", "other", "floor"]
 # As wide as the graphs of all rows, for models that are not trained yet.
 _EXAMPLE = Data(x=torch.zeros(2, 1), edge_index=torch.tensor([[0, 1], [1, 0]]), edge_attr=torch.ones(2, 1))
 
@@ -61,6 +62,25 @@ class Inference:
     def __post_init__(self) -> None:
         if self.far not in (AS_TRAINED, *self.loops):
             raise ValueError(f"{self.far.label} is to go out of range, but is not among the loops that are evaluated.")
+
+
+class Test(Protocol):
+    """What a trained model is asked beside the errors on its benchmark; kept in a file of the run."""
+
+    @property
+    def name(self) -> str:
+        """What the file of a run calls it; all that changes its numbers is in it."""
+        ...
+
+    def evaluate(self, model: GraphModel, data: Path, loops: Mapping[str, Any]) -> dict[str, Any]:
+        """Return numbers of a model by name.
+
+        Args:
+            model: The model.
+            data: Folder of the generated graphs.
+            loops: Numbers for its loops.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -113,6 +133,7 @@ class Row:
         settings: What else differs from the recipe of the benchmark.
         inference: With which loops it is evaluated.
         folder: Its folder in that of the group; by default the name of the model.
+        tests: What it is asked when it is trained, with the loops of training.
     """
 
     title: str
@@ -122,6 +143,7 @@ class Row:
     settings: Mapping[str, Any] = field(default_factory=dict)
     inference: Inference = field(default_factory=Inference)
     folder: str = ""
+    tests: tuple[Test, ...] = ()
 
     def experiment(self, seed: int = 0) -> Experiment:
         """Return what one run trains."""

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ghr.experiment import Experiment, evaluate_split
 from ghr.files import write_text
 from ghr.lock import hold, is_held
-from ghr.paper.row import AS_TRAINED, Loops, Row
+from ghr.paper.row import AS_TRAINED, Loops, Row, Test
 from ghr.progress import hide_bars, track
 from ghr.train import BusyError, NotFiniteError, Run
 from ghr.train.directory import LOCK, jsonable
@@ -19,6 +19,7 @@ logger = logging.getLogger(__name__)
 
 Stage = Literal["finished", "running", "started", "missing"]
 EVALUATIONS = "evaluations.json"
+TESTS = "tests.json"  # like the errors, so that a table can be made again without the weights
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class RowRun:
     @property
     def unfinished(self) -> bool:
         """Whether there is something left to train or to evaluate."""
-        return self.result() is None or self._find_missing() != []
+        return self.result() is None or (self._has_weights and bool(self._find_missing() or self._find_unasked()))
 
     def open(self) -> Run:
         """Return the run as it is on disk.
@@ -88,11 +89,27 @@ class RowRun:
         result = self.result()
         if result is None:
             return None
-        found = result["metrics"] if loops == AS_TRAINED else self._read_evaluations().get(loops.label)
+        found = result["metrics"] if loops == AS_TRAINED else self._read(EVALUATIONS).get(loops.label)
         return None if found is None else dict(found)
 
+    def ask(self, test: Test, loops: Loops, data: str | Path) -> dict[str, Any] | None:
+        """Return what a test found; computed where it is not known yet, ``None`` where that needs lost weights.
+
+        Args:
+            test: What is asked.
+            loops: Loops of the model.
+            data: Folder of the generated graphs.
+        """
+        known, key = self._read(TESTS), _key(test, loops)
+        if key not in known:
+            if not self._has_weights:
+                return None
+            known[key] = jsonable(test.evaluate(self.open().model, Path(data), loops.given))
+            write_text(self.path / TESTS, json.dumps(known))
+        return dict(known[key])
+
     def work(self, data: str | Path, *, quiet: bool = False) -> None:
-        """Train what is left, and evaluate with all loops.
+        """Train what is left, evaluate with all loops, and ask what else the row asks.
 
         Args:
             data: Folder of the benchmarks' graphs.
@@ -106,19 +123,30 @@ class RowRun:
         if self.result() is None:
             logger.info("Training %s with seed %d in %s.", self.row.title, self.seed, self.path)
             self.experiment.run(self.path, data, quiet=quiet)
-        if self._find_missing():
+        if self.unfinished:
             with hold(self.path / LOCK) as mine:
                 if not mine:
                     raise self._say_busy()
                 with hide_bars(quiet):
                     self._evaluate(data)
+                    for test in self._find_unasked():
+                        logger.info("Asking %s, seed %d: %s.", self.row.title, self.seed, test.name)
+                        self.ask(test, AS_TRAINED, data)
+
+    @property
+    def _has_weights(self) -> bool:
+        return Run(self.path).has_weights
 
     def _say_busy(self) -> BusyError:
         return BusyError(f"Another process works in {self.path}; it is left to that one.")
 
     def _find_missing(self) -> list[Loops]:
-        known = self._read_evaluations()
+        known = self._read(EVALUATIONS)
         return [loops for loops in self.row.inference.loops if loops.label not in known]
+
+    def _find_unasked(self) -> list[Test]:
+        known = self._read(TESTS)
+        return [test for test in self.row.tests if _key(test, AS_TRAINED) not in known]
 
     def _evaluate(self, data: str | Path) -> None:
         run = self.open()
@@ -126,17 +154,21 @@ class RowRun:
         for loops in self._find_missing():
             logger.info("Evaluating %s, seed %d, with %s.", self.row.title, self.seed, loops.label)
             errors = evaluate_split(run.model, splits, "test", **loops.given)
-            known = {**self._read_evaluations(), loops.label: errors}
+            known = {**self._read(EVALUATIONS), loops.label: errors}
             write_text(self.path / EVALUATIONS, json.dumps(jsonable(known)))
 
-    def _read_evaluations(self) -> dict[str, Any]:
-        path = self.path / EVALUATIONS
+    def _read(self, name: str) -> dict[str, Any]:
+        path = self.path / name
         if not path.exists():
             return {}
         try:
             return dict(json.loads(path.read_text()))
         except (ValueError, TypeError) as error:
             raise ValueError(f"{path} is damaged ({error}); delete it to have it computed again.") from error
+
+
+def _key(test: Test, loops: Loops) -> str:
+    return f"{test.name}; {loops.label}"
 
 
 def list_runs(rows: Iterable[Row], runs: str | Path, *, seeds: int | None = None) -> list[RowRun]:
@@ -151,12 +183,23 @@ def list_runs(rows: Iterable[Row], runs: str | Path, *, seeds: int | None = None
     ]
 
 
-def work_on(runs: Sequence[RowRun], data: str | Path, *, quiet: bool = False) -> list[RowRun]:
-    """Finish all runs that no other process works on; return those that are left to others or failed."""
+def work_on(
+    runs: Sequence[RowRun], data: str | Path, *, quiet: bool = False, done: Callable[[RowRun], object] | None = None
+) -> list[RowRun]:
+    """Finish all runs that no other process works on; return those that are left to others or failed.
+
+    Args:
+        runs: The runs.
+        data: Folder of the benchmarks' graphs.
+        quiet: Whether to hide the progress bars.
+        done: Called with every run that was finished.
+    """
     left = []
     for run in track(runs, "runs", unit="run"):
         try:
             run.work(data, quiet=quiet)
+            if done is not None:
+                done(run)
         except BusyError as error:
             logger.info("%s", error)
             left.append(run)

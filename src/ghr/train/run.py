@@ -59,6 +59,11 @@ class Run:
         """What was asked of the data."""
         return Task.from_description(self.config["task"]) if self._task is None else self._task
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether there are weights; a run that was kept for its numbers has none."""
+        return RunDirectory(self.path).best.exists()
+
     @cached_property
     def model(self) -> GraphModel:
         """The model with the best weights so far, in evaluation mode."""

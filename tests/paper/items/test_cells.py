@@ -1,13 +1,13 @@
 from dataclasses import replace
 
-from ghr.paper.cell_tests import TESTS, FarHops
+from ghr.paper.cell_tests import FarHops
 from ghr.paper.cells import GROUPS, CellGroup, CellRow, Column
 from ghr.paper.extension import FarTest
 from ghr.paper.item import Place, write_report
 from ghr.paper.items import ITEMS
 from ghr.paper.items.cells import CellsTable
 from ghr.paper.row import Loops
-from ghr.paper.runs import list_runs, work_on
+from ghr.paper.runs import TESTS, list_runs, work_on
 from tiny_rows import GRAPHS, SETUP, pretend
 
 TINY = {"steps": 1, "t_low": 2, "epochs": 1}
