@@ -6,8 +6,11 @@ import torch
 from analysis_cases import EDGE, GRAPH, KINDS, NODE, graph, small, three_levels
 from torch_geometric.data import Data
 
+import ghr
 from ghr import MODELS, GraphModel, Task
-from ghr.analysis import count_hops, measure_range, range_of
+from ghr.analysis import Profile, count_hops, measure_range, range_of
+from ghr.datasets import LRIM
+from ghr.datasets.generators.ising import couplings
 from ghr.hierarchy.data import levels_of
 from ghr.nn import GraphReadout, NodeReadout
 from ghr.testing import path_graph, random_graph
@@ -271,3 +274,20 @@ def test_odd_graphs_are_sentences_or_answers():
     lonely = Data(x=torch.ones(1, 1), edge_index=torch.zeros(2, 0, dtype=torch.long), edge_attr=torch.zeros(0, 1))
     assert measure_range(model, [lonely], NODE).range in (0.0, None)
     assert levels_of(lonely)[0].num_nodes == 1
+
+
+def test_the_bundled_model_of_lattices_has_the_range_of_the_true_energies(tmp_path):
+    side, graphs = 16, LRIM(tmp_path, 16, 0.6, "test", num_graphs=2)
+    coupling, influence = couplings(side, 0.6), []
+    hops = count_hops(graphs[0].edge_index, side**2, range(side**2))
+    for data in graphs:
+        spins = data.x.view(side, side).double().numpy()
+        for node in range(side**2):
+            kernel = np.roll(coupling, divmod(node, side), axis=(0, 1))
+            size = kernel.flatten()
+            size[node] = abs((kernel * spins).sum())  # by its own spin
+            influence.append(size)
+    truth = Profile.of(influence, [*hops, *hops])
+    found = measure_range(ghr.load("lrim-16-hard"), graphs, graphs.task, **{**WHOLE, "nodes": side**2})
+    assert found.range == pytest.approx(truth.range, rel=0.01)
+    assert found.share == pytest.approx(truth.share, abs=0.005)

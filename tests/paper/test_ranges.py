@@ -3,13 +3,14 @@ from dataclasses import replace
 
 import pytest
 
+from ghr import MODELS
 from ghr.analysis import range_of
 from ghr.datasets import BENCHMARKS
 from ghr.ops import using
 from ghr.paper.ranges import RangeTest, read_range
-from ghr.paper.row import Loops, Row
+from ghr.paper.row import Loops
 from ghr.paper.runs import TESTS, list_runs, work_on
-from tiny_rows import DEEP_ROW, ONCE
+from tiny_rows import DEEP_ROW
 
 
 def test_it_is_kept_in_the_run_so_that_no_weights_are_needed(tmp_path):
@@ -30,16 +31,10 @@ def test_it_is_kept_in_the_run_so_that_no_weights_are_needed(tmp_path):
 
 
 def test_a_model_without_one_says_why(tmp_path):
-    row = Row(
-        "patches", "other", ONCE, "graph-vit", {"hidden_channels": 8, "readout": "graph", "layers": 1}, folder="p"
-    )
+    graphs = BENCHMARKS["echo-diam"].load(tmp_path, "test", num_graphs=2)
+    model = MODELS["graph-vit"].for_data(graphs, graphs.task, {"hidden_channels": 8, "layers": 1}).eval()
     with using("torch"):
-        model = row.experiment().entry.for_data(
-            BENCHMARKS["echo-diam"].load(tmp_path, "test", num_graphs=2),
-            BENCHMARKS["echo-diam"].task,
-            {"hidden_channels": 8, "layers": 1},
-        )
-        found = RangeTest("echo-diam", 2).evaluate(model.eval(), tmp_path, {})
+        found = RangeTest("echo-diam", 2).evaluate(model, tmp_path, {})
         assert found["range"] is None
         assert "does not read nodes" in found["why"]
         assert RangeTest("echo-diam", 2, 1, "hessian").evaluate(model, tmp_path, {})["range"] > 0
