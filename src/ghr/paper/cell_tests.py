@@ -1,4 +1,4 @@
-"""Past the paper: graphs on which cells are tested beside those of their benchmark, and on which nothing was chosen."""
+"""Further tests of trained models: larger graphs on which nothing was chosen, and errors by the width of graphs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -69,6 +69,36 @@ class EchoDiameters:
 
 
 @dataclass(frozen=True)
+class ByDiameter:
+    """The test graphs of ECHO, by the diameter of the graphs.
+
+    Args:
+        task: ``"sssp"``, ``"ecc"`` or ``"diam"``.
+        graphs: How many of the test graphs.
+    """
+
+    task: str
+    graphs: int
+
+    @property
+    def name(self) -> str:
+        """Such as ``ECHO sssp, 400 graphs by diameter``."""
+        return f"ECHO {self.task}, {self.graphs} graphs by diameter"
+
+    def evaluate(self, model: GraphModel, data: Path, loops: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the mean error in hops on the graphs of every diameter."""
+        options: dict[str, Any] = {"split": "test", "num_graphs": self.graphs}
+        graphs = ECHOSynth(data, self.task, pre_transform=model.transform, **options)
+        groups: dict[int, list[int]] = {}
+        for index, width in enumerate(find_diameters(data, **options)):
+            groups.setdefault(width, []).append(index)
+        return {
+            str(width): evaluate(model, graphs.index_select(groups[width]), graphs.task, **loops)
+            for width in sorted(groups)
+        }
+
+
+@dataclass(frozen=True)
 class Lattices:
     """Local energies on Ising lattices of another side.
 
@@ -99,13 +129,17 @@ class Lattices:
         return {"log10_mse": evaluate(model, graphs, graphs.task, batch_size=1, **loops)}
 
 
-def find_narrow(data: str | Path, largest: int, **options: Any) -> list[int]:
-    """Return which graphs of a set of ECHO are at most so wide; all of its tasks share their graphs.
+def find_diameters(data: str | Path, **options: Any) -> list[int]:
+    """Return the diameters of the graphs of a set of ECHO; all of its tasks share their graphs.
 
     Args:
         data: Folder of the generated graphs.
-        largest: The largest diameter.
         **options: Of :class:`~ghr.datasets.ECHOSynth`.
     """
     graphs: Examples = ECHOSynth(data, "diam", **options)
-    return [index for index in range(len(graphs)) if round(LARGEST * float(graphs[index].y)) <= largest]
+    return [round(LARGEST * float(graphs[index].y)) for index in range(len(graphs))]
+
+
+def find_narrow(data: str | Path, largest: int, **options: Any) -> list[int]:
+    """Return which graphs of a set of ECHO are at most so wide; arguments as in :func:`find_diameters`."""
+    return [index for index, width in enumerate(find_diameters(data, **options)) if width <= largest]

@@ -17,13 +17,15 @@ class Panel:
 
     Args:
         title: Above it.
-        in_range: Largest distance seen in training.
+        in_range: Largest distance seen in training; ``None`` where all were.
         curves: For every label, mean and deviation of the error at every distance; a deviation may be ``None``.
+        by: What the error is drawn over.
     """
 
     title: str
-    in_range: int
+    in_range: int | None
     curves: Mapping[str, Mapping[int, tuple[float, float | None]]]
+    by: str = "true distance (hops)"
 
 
 def draw_curves(panels: Sequence[Panel]) -> Figure:
@@ -45,7 +47,7 @@ def draw_curves(panels: Sequence[Panel]) -> Figure:
 
 
 def _draw_panel(axes: Any, panel: Panel) -> None:
-    last = panel.in_range
+    last = panel.in_range or 0
     for number, (label, curve) in enumerate(panel.curves.items()):
         colour, dash = COLOURS[number % len(COLOURS)], _DASHES[number // len(COLOURS) % len(_DASHES)]
         distances = sorted(curve)
@@ -60,8 +62,12 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
         style = {"marker": "o" if few else None, "markersize": 4 + 1.5 * wider, "linewidth": 1.5 + 0.6 * wider}
         axes.plot(distances, mean, dash, color=colour, label=label, **style)
         last = max([last, *distances])
-    axes.axvspan(-0.5, panel.in_range + 0.5, color="#009e73", alpha=0.08, zorder=0, linewidth=0)
-    axes.text(panel.in_range / 2, 0.97, "seen in training", transform=axes.get_xaxis_transform(), ha="center", va="top",
-              color="0.35")  # fmt: skip
-    axes.set(title=panel.title, xlabel="true distance (hops)", xlim=(-0.5, last + 0.5))
+    first = -0.5
+    if panel.in_range is None:
+        first = min((min(curve) for curve in panel.curves.values() if curve), default=0) - 0.5
+    else:
+        axes.axvspan(first, panel.in_range + 0.5, color="#009e73", alpha=0.08, zorder=0, linewidth=0)
+        axes.text(panel.in_range / 2, 0.97, "seen in training", transform=axes.get_xaxis_transform(), ha="center",
+                  va="top", color="0.35")  # fmt: skip
+    axes.set(title=panel.title, xlabel=panel.by, xlim=(first, last + 0.5))
     axes.grid(alpha=0.3)

@@ -4,6 +4,8 @@ from ghr.paper.item import Item
 from ghr.paper.items.ablations import AblationFigure, AblationTable
 from ghr.paper.items.cells import CellsTable
 from ghr.paper.items.diameter import Diameter
+from ghr.paper.items.echo_range import EchoRange
+from ghr.paper.items.equal import ECHO, LRIM
 from ghr.paper.items.extension import ExtensionTable
 from ghr.paper.items.memory import Memory
 from ghr.paper.items.parameters import Parameters
@@ -11,6 +13,7 @@ from ghr.paper.items.prediction import Prediction
 from ghr.paper.items.questions import Questions
 from ghr.paper.items.small_range import SmallRange
 from ghr.paper.items.start import Start
+from ghr.paper.items.transfer import Transfer
 
 _ALL: tuple[Item, ...] = (
     SmallRange(),
@@ -20,6 +23,10 @@ _ALL: tuple[Item, ...] = (
     Diameter(),
     Memory(),
     Parameters(),
+    ECHO,
+    EchoRange(),
+    LRIM,
+    Transfer(),
     ExtensionTable(),
     CellsTable(),
     Questions(),

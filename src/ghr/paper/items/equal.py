@@ -1,0 +1,191 @@
+"""The paper's tables on ECHO and LRIM: every system on the same graphs, for about the same processor time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from statistics import fmean
+from typing import Any
+
+from ghr.paper.equal import Column, System
+from ghr.paper.item import Place, Report
+from ghr.paper.markdown import markdown_table, number
+from ghr.paper.results import RowResults, gather
+from ghr.paper.row import Row
+from ghr.paper.systems import ECHO_COLUMNS, ECHO_SYSTEMS, LRIM_COLUMNS, LRIM_SYSTEMS
+
+_SETTING = """\
+Every row was trained on the same graphs, rebuilt ones, for about the same processor time on one thread; its number of
+epochs is fixed, so that a run can be repeated bit by bit (`studies/equal_budget` measures it). One seed, unless a row
+says otherwise: **a difference between two rows of one seed is a hint, no more**, and no row is marked as best. Settings
+of rows from the literature were fixed beforehand, without any search; those of rows with values come from the study of
+[cells](table-cells.md), on other seeds and mostly other graphs, and had more attention. Published numbers are means of
+the paper, which takes those of other systems from the literature: trained on the published graphs, searched for, and
+for hours. They show what is possible, not what these rows should have reached. "†" stands behind runs of an older
+version."""
+
+
+@dataclass(frozen=True)
+class EqualTable:
+    """Errors of all systems at equal cost, beside published ones.
+
+    Args:
+        name: What ``ghr reproduce`` calls it.
+        title: What it shows.
+        text: What is particular to it.
+        systems: Its lines.
+        columns: Its benchmarks.
+    """
+
+    name: str
+    title: str
+    text: str
+    systems: tuple[System, ...]
+    columns: tuple[Column, ...]
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All rows: the first column of all systems first."""
+        return tuple(row for column in self.columns for row in column.rows(self.systems))
+
+    def report(self, place: Place) -> Report:
+        """Make a table of all columns, and one with the cost of each."""
+        found = {
+            (column.key, system.key): [
+                _gather(make(system), place) for make in (column.row, column.long_row) if make(system) is not None
+            ]
+            for column in self.columns
+            for system in self.systems
+        }
+        text = [_SETTING, self.text, "## All columns", self._overview(found)]
+        for column in self.columns:
+            text += [f"## {column.title}", _describe(column), self._cost(column, found), self._rank(column, found)]
+        notes = [f"- {system.title}: {system.note}." for system in self.systems if system.note]
+        text += ["## What differs", "\n".join(notes)]
+        record = [
+            {"column": column.key, **results.row.describe(), "seeds": _seeds(results, column)}
+            for column in self.columns
+            for system in self.systems
+            for results in found[column.key, system.key]
+        ]
+        return Report("\n\n".join(part for part in text if part), {"rows": record})
+
+    def _overview(self, found: "_Found") -> str:
+        header = ["system", *(f"{column.title} / published" for column in self.columns)]
+        lines = [
+            [
+                system.title,
+                *(
+                    f"{_error(found[column.key, system.key][:1], column)} / {column.published.get(system.key, '-')}"
+                    for column in self.columns
+                ),
+            ]
+            for system in self.systems
+        ]
+        return markdown_table(header, lines)
+
+    def _cost(self, column: Column, found: "_Found") -> str:
+        header = ["system", "error", "published", "parameters", "epochs", "CPU min", "seeds"]
+        lines = [
+            [
+                _title(system, results, column),
+                _error([results], column),
+                column.published.get(system.key, "-"),
+                f"{results.parameters:,}" if results.results else "-",
+                str(results.row.experiment().train.epochs),
+                _minutes(results),
+                results.seeds,
+            ]
+            for system in self.systems
+            for results in found[column.key, system.key]
+        ]
+        return markdown_table(header, lines)
+
+    def _rank(self, column: Column, found: "_Found") -> str:
+        """Return which row came first, in words; nothing before two rows are finished."""
+        errors = {
+            system.title: errors[0]
+            for system in self.systems
+            for results in found[column.key, system.key][:1]
+            if (errors := _errors(results, column))
+        }
+        if len(errors) < 2:
+            return ""
+        first, second, *_ = sorted(errors.items(), key=lambda pair: pair[1])
+        told = f"Of {len(errors)} finished rows of {column.minutes} minutes the lowest error is that of {first[0]}"
+        return f"{told} ({first[1]:.{column.digits}f}), then {second[0]} ({second[1]:.{column.digits}f})."
+
+
+_Found = dict[tuple[str, str], list[RowResults]]
+
+
+def _gather(row: Row | None, place: Place) -> RowResults:
+    assert row is not None
+    return gather([row], place.runs, place.seeds)[0]
+
+
+def _errors(results: RowResults, column: Column) -> list[float]:
+    return [float(result["metrics"][column.number]) for result in results.results.values()]
+
+
+def _error(found: Sequence[RowResults], column: Column) -> str:
+    errors = [error for results in found for error in _errors(results, column)]
+    mark = "†" if any(_is_old(result) for results in found for result in results.results.values()) else ""
+    if len(errors) < 2:
+        return number(errors[0] if errors else None, column.digits) + mark
+    return f"{fmean(errors):.{column.digits}f} (worst {max(errors):.{column.digits}f}){mark}"
+
+
+def _is_old(result: dict[str, Any]) -> bool:
+    return bool(result["versions"].get("ghr") != version("ghr"))
+
+
+def _minutes(results: RowResults) -> str:
+    times = [result.get("cpu_seconds", result["seconds"]) for result in results.results.values()]
+    return f"{fmean(times) / 60:.1f}" if times else "-"
+
+
+def _title(system: System, results: RowResults, column: Column) -> str:
+    long = results.row.setup.group.startswith("longer/")
+    return f"{system.title}, about {column.long_minutes} min" if long else system.title
+
+
+def _describe(column: Column) -> str:
+    graphs = " / ".join(f"{count:,}" for count in column.graphs.values())
+    return (
+        f"`{column.benchmark}`, {graphs} graphs for training, validation and test; about {column.minutes} minutes of "
+        "processor time."
+    )
+
+
+def _seeds(results: RowResults, column: Column) -> list[dict[str, Any]]:
+    return [
+        {
+            "seed": seed,
+            "error": result["metrics"][column.number],
+            **{name: result[name] for name in ("epochs", "best_epoch", "parameters", "seconds")},
+            "cpu_seconds": result.get("cpu_seconds"),
+            "versions": result["versions"],
+            "machine": result["machine"],
+        }
+        for seed, result in results.results.items()
+    ]
+
+
+ECHO = EqualTable(
+    "table-echo",
+    "ECHO: every system at equal cost",
+    "Graphs of six families, 17 to 40 hops wide. Rows from the literature have 20 layers (GPS and GRIT 4, DRew 5) and "
+    "about 15,000 parameters, batches of 32, Adam with a learning rate of 0.001 that falls to zero.",
+    ECHO_SYSTEMS,
+    ECHO_COLUMNS,
+)
+LRIM = EqualTable(
+    "table-lrim",
+    "LRIM: every system at equal cost",
+    "Local energies on Ising lattices, the logarithm to base 10 of the mean squared error. The paper's GHR has 256 "
+    "channels; a step of it takes too long for this budget, so it has 64 here, and other systems about as many "
+    "parameters. `sum` knows places and directions on the lattice, which no system of the literature does; the row "
+    "without them shows what they are worth.",
+    LRIM_SYSTEMS,
+    LRIM_COLUMNS,
+)

@@ -1,0 +1,162 @@
+"""The systems of the paper's tables on ECHO and LRIM, and what was published of them."""
+
+from ghr.paper.cell_tests import ByDiameter, Lattices
+from ghr.paper.epochs import EPOCHS, LONG
+from ghr.paper.equal import Column, System
+from ghr.paper.row import Test
+
+_DEEP = {"layers": 20}  # graphs are up to 40 hops wide; the published search spaces go from 1 to 40 layers
+_SELECT = {"steps": 3, "t_low": 14}
+_SWEEPS = {"value_gate": "graph", "steps": 3, "t_low": 40, "value_channels": 6}
+_PAPER = {"start": "paper"}
+_SMALL = {"budget": 50_000}  # near the size of GHR with 64 channels; 500,000 parameters take ten times as long
+
+ECHO_SYSTEMS = (
+    System("ghr-gated-gine", "GHR-GatedGINE, the paper's form", "ghr-gated-gine", _PAPER, family="GHR"),
+    System("ghr-gine", "GHR-GINE, the paper's form", "ghr-gine", _PAPER, family="GHR"),
+    System(
+        "ghr-select",
+        "GHR with values (select)",
+        "ghr-select",
+        by_column={"echo-sssp": _SELECT, "echo-ecc": _SWEEPS, "echo-diam": _SWEEPS},
+        family="GHR",
+        own_recipe=True,
+        note="not in the paper",
+    ),
+    System("a-dgn", "A-DGN", "a-dgn", _DEEP),
+    System("drew", "DRew", "drew", {"layers": 5}),
+    System("gcn", "GCN", "gcn", _DEEP),
+    System("gcnii", "GCNII", "gcnii", _DEEP, note="with its identity map, which the published row lacks"),
+    System("gin", "GIN", "gin", _DEEP),
+    System("gps", "GPS", "gps", {"layers": 4}, note="attends within graphs; the published code across them"),
+    System("graphcon", "GraphCON", "graphcon", _DEEP, note="with 20 steps; the published code makes one"),
+    System("grit", "GRIT", "grit", {"layers": 4}, note="with random walks of all pairs; the published row has none"),
+    System("ph-dgn", "PH-DGN", "ph-dgn", _DEEP),
+    System("swan", "SWAN", "swan", _DEEP, note="antisymmetric, as the equation says; the published code is not"),
+    System("mlp", "MLP on every node", "mlp", family="floor"),
+    System("constant", "best constant", "constant", family="floor", own_recipe=True),
+)
+LRIM_SYSTEMS = (
+    System(
+        "ghr-gated-gcn",
+        "GHR-GatedGCN, the paper's form, 2 levels",
+        "ghr-gated-gcn",
+        {**_PAPER, "hidden_channels": 64},
+        family="GHR",
+        note="64 channels, not 256",
+    ),
+    System(
+        "ghr-gated-gcn-levels",
+        "the same with 4 levels, coarse weights shared",
+        "ghr-gated-gcn",
+        {"hidden_channels": 64, "levels": 4, "share_coarse": True},
+        family="GHR",
+        note="not in the paper",
+    ),
+    System(
+        "ghr-sum",
+        "GHR with values (sum), law of scale",
+        "ghr-sum",
+        {"scale_law": 1},
+        family="GHR",
+        own_recipe=True,
+        note="not in the paper; knows places and directions on the lattice",
+    ),
+    System(
+        "ghr-sum-plain",
+        "GHR with values (sum), no places, no directions",
+        "ghr-sum",
+        {"directions": False, "scale_law": 0},
+        family="GHR",
+        own_recipe=True,
+        note="not in the paper",
+    ),
+    System("gin", "GIN", "gin", {**_SMALL, "layers": 10}),
+    System("gated-gcn", "GatedGCN", "gated-gcn", {**_SMALL, "layers": 10}),
+    System("gated-gcn-vn", "GatedGCN-VN_G", "gated-gcn-vn", {**_SMALL, "layers": 10}),
+    System("gps", "GPS", "gps", _SMALL, family="GPS", far=False),
+    System("gps-rwse", "GPS-RWSE", "gps-rwse", _SMALL, family="GPS", far=False),
+    System("gps-laplacian", "GPS-LapPE", "gps-laplacian", _SMALL, family="GPS", far=False),
+    System("mlp", "MLP on every node", "mlp", _SMALL, family="floor"),
+    System("constant", "best constant", "constant", family="floor", own_recipe=True),
+)
+
+_ECHO_TRAINING = {"batch_size": 32, "lr": 1e-3, "schedule": "cosine", "patience": None}
+_ECHO_GRAPHS = {"train": 2000, "val": 400, "test": 1440}
+_LRIM_TRAINING = {"batch_size": 16, "lr": 1e-3, "schedule": "cosine", "patience": None, "log10": True}
+_LRIM_GRAPHS = {
+    "lrim-16-hard": {"train": 1000, "val": 125, "test": 1000},
+    "lrim-32-hard": {"train": 250, "val": 32, "test": 250},
+}
+
+
+def _published(column: int, table: str) -> dict[str, str]:
+    """Return one column of a table of text, by the first word of its lines; ``-`` stands for nothing."""
+    lines = [line.split() for line in table.strip().splitlines()]
+    return {words[0]: words[column] for words in lines if words[column] != "-"}
+
+
+# Means of the paper's table; its deviations are in the paper.
+_ECHO_TABLE = """
+ghr-gated-gine 0.035 3.456 0.749 6.819 6.040
+ghr-gine       0.379 4.414 0.746 -     -
+a-dgn          1.176 4.981 1.151 6.543 12.486
+drew           1.279 4.651 1.243 9.086 11.325
+gcn            2.102 5.233 3.832 8.421 28.112
+gcnii          2.128 5.241 2.005 8.829 13.235
+gin            2.234 4.869 1.630 7.176 23.558
+gps            0.472 4.758 2.160 6.182 5.257
+graphcon       5.734 5.474 2.969 19.629 14.295
+grit           0.121 5.091 1.014 7.134 25.508
+ph-dgn         1.323 5.068 1.627 7.915 16.080
+swan           0.896 4.840 1.121 6.109 12.629
+"""
+_LRIM_TABLE = """
+ghr-gated-gcn  -4.195 -3.644 -1.086 -0.825 -0.771 -1.073
+gin            -2.533 -2.249 -1.043 -0.774 -0.703 -0.903
+gated-gcn      -3.844 -4.087 -1.050 -0.781 -0.708 -0.952
+gated-gcn-vn   -4.068 -3.243 -1.054 -0.788 -0.716 -0.968
+gps            -4.211 -4.044 -1.057 -0.790 -0.719 OOM
+gps-rwse       -4.011 -4.134 -1.057 -0.790 -0.716 OOM
+gps-laplacian  -4.334 -4.032 -1.053 -0.785 -0.716 OOM
+"""
+
+
+def _echo(place: int, task: str) -> Column:
+    key = f"echo-{task}"
+    return Column(
+        key,
+        f"{task}, MAE in hops",
+        key,
+        _ECHO_GRAPHS,
+        12,
+        "mae",
+        _ECHO_TRAINING,
+        EPOCHS[key],
+        _published(place, _ECHO_TABLE),
+        (ByDiameter(task, _ECHO_GRAPHS["test"]),),
+        long=LONG.get(key, {}),
+    )
+
+
+def _lrim(place: int, key: str, tests: tuple[Test, ...] = (), far_tests: tuple[Test, ...] = ()) -> Column:
+    return Column(
+        key,
+        f"{key.removeprefix('lrim-')}, log10 MSE",
+        key,
+        _LRIM_GRAPHS[key],
+        12,
+        "log10_mse",
+        _LRIM_TRAINING,
+        EPOCHS[key],
+        _published(place, _LRIM_TABLE),
+        tests,
+        far_tests,
+        long=LONG.get(key, {}),
+    )
+
+
+LARGER = tuple(Lattices(side, count) for side, count in ((32, 100), (64, 30), (128, 10), (256, 4)))
+ECHO_COLUMNS = (_echo(1, "sssp"), _echo(2, "ecc"), _echo(3, "diam"))
+LRIM_COLUMNS = (_lrim(1, "lrim-16-hard", LARGER[:2], LARGER[2:]), _lrim(2, "lrim-32-hard"))
+TRANSFER_PUBLISHED = {test.size: _published(3 + place, _LRIM_TABLE) for place, test in enumerate(LARGER)}

@@ -1,0 +1,58 @@
+"""How many epochs of every system take the processor time of its column: the numbers of ``ghr/paper/epochs.py``.
+
+Every row is trained for two short epochs on a small part of its graphs; the second one compiles nothing any more and
+tells what a batch of training and of validation costs. Run on one thread:
+
+    OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python studies/equal_budget/measure.py --data data
+"""
+
+import argparse
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from ghr.paper.epochs import EPOCHS
+from ghr.paper.equal import Column, System
+from ghr.paper.systems import ECHO_COLUMNS, ECHO_SYSTEMS, LRIM_COLUMNS, LRIM_SYSTEMS
+
+BATCHES = 4
+TABLES = ((ECHO_COLUMNS, ECHO_SYSTEMS), (LRIM_COLUMNS, LRIM_SYSTEMS))
+
+
+def time_epoch(column: Column, system: System, data: Path) -> float:
+    """Return the processor time of one epoch on all graphs of the column, in seconds."""
+    row = replace(column, epochs={system.key: 2}, tests=()).row(system)
+    assert row is not None
+    size = row.experiment().train.batch_size
+    small = {"train": BATCHES * size, "val": max(10, BATCHES * size // 5), "test": 10}
+    row = replace(row, setup=replace(row.setup, graphs=small))
+    moments: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        row.experiment().run(
+            Path(folder, "run"), data, quiet=True, callback=lambda line: moments.append(time.process_time())
+        )
+    return (moments[1] - moments[0]) * column.graphs["train"] / small["train"]
+
+
+def main() -> None:
+    """Print the epochs of all rows, or of those asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the generated graphs")
+    parser.add_argument("--only", nargs="*", default=[], help="keys of columns or systems")
+    parser.add_argument("--missing", action="store_true", help="only what has no number yet")
+    chosen = parser.parse_args()
+    for columns, systems in TABLES:
+        for column in columns:
+            for system in systems:
+                if chosen.only and not {column.key, system.key} & {*chosen.only}:
+                    continue
+                if chosen.missing and system.key in EPOCHS[column.key]:
+                    continue
+                seconds = time_epoch(column, system, chosen.data)
+                epochs = max(2, round(60 * column.minutes / seconds))
+                print(f"{column.key} {system.key}: {seconds:.1f} s an epoch, {epochs} epochs", flush=True)
+
+
+if __name__ == "__main__":
+    main()
