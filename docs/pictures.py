@@ -20,11 +20,13 @@ from torch_geometric.data import Data
 
 import ghr
 from ghr import Coarsen, Graclus
+from ghr.analysis import measure_influence, measure_range
 from ghr.datasets import LRIM, RGGSSSP, ECHOSynth, mae_by_distance
 from ghr.files import replacing
 from ghr.plots.colours import COLOURS
 from ghr.plots.curves import Panel, draw_curves
 from ghr.plots.distances import draw_distances, draw_predictions, find_furthest
+from ghr.plots.influence import draw_influence
 from ghr.plots.sheet import draw_sheet
 from ghr.testing import path_graph, random_graph
 
@@ -121,6 +123,18 @@ def draw_values(data: Path) -> Figure:
     return draw_curves([Panel("20 graphs of 300-500 nodes, 48 low-level updates", 5, curves)])
 
 
+def draw_range(data: Path) -> Figure:
+    """Draw how far two models look that were trained to 5 hops, beside their errors to 40."""
+    graphs = RGGSSSP(data, regime="large", split="test", max_distance=40, num_graphs=20)
+    profiles, errors = {}, {}
+    for label, name in {"GHR of the paper": "rgg-sssp-small-cap5", "GHR with values": "rgg-sssp-general"}.items():
+        model = ghr.load(name)
+        profiles[label] = measure_range(model, graphs, graphs.task, **FAR[name]).describe()
+        by_distance = _measure(model, graphs, FAR[name])["by_distance"]
+        errors[label] = {int(hops): group["mae"] for hops, group in by_distance.items()}
+    return draw_influence(profiles, errors, in_range=5, title="20 graphs of 300-500 nodes, 48 low-level updates")
+
+
 def draw_min_plus(data: Path) -> Figure:
     """Draw a graph with distances far beyond training."""
     graph = find_furthest(RGGSSSP(data, regime="large", split="test", max_distance=40, num_graphs=20))
@@ -194,10 +208,8 @@ def draw_models(data: Path) -> Figure:
     for name, colour in zip(names, COLOURS, strict=False):
         torch.manual_seed(0)
         model = ghr.MODELS[name].for_data(path, ghr.Task("node"), {}, {"steps": 2, "t_high": 2, "t_low": 2}).eval()
-        graph = model.prepare(path.clone())
-        graph.x.requires_grad_()
-        (influence,) = torch.autograd.grad(model(graph)[30, 0], graph.x)
-        seen = influence.abs().sum(dim=1)[30:].double().numpy()
+        influence = measure_influence(model, model.prepare(path.clone()), [30])
+        seen = influence[0, 30:].double().numpy()
         axes.plot(np.where(seen > 0, seen / seen[0], np.nan), marker=".", color=colour, label=name)
     axes.set(xlabel="distance in hops", ylabel="influence on a node's prediction", yscale="log")
     axes.set_title("Untrained models on a path: how far they look")
@@ -341,6 +353,7 @@ PICTURES: dict[str, Callable[[Path], Figure | None]] = {
     "steps": draw_steps,
     "benchmarks": draw_benchmarks,
     "values": draw_values,
+    "range": draw_range,
     "min-plus": draw_min_plus,
     "speed": draw_speed,
     "diffusion": draw_diffusion,

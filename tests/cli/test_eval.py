@@ -75,6 +75,21 @@ def test_predictions_are_written_beside_the_truth(capsys, trained, tmp_path):
         assert (code, words in err) == (2, True)
 
 
+def test_how_far_it_looks_is_printed_told_and_drawn(capsys, trained, tmp_path):
+    code, printed, err = run(capsys, "eval", trained, "--range", "--figure", tmp_path / "far.png")
+    assert code == 0
+    assert "\nRange: " in printed
+    assert f"The picture is {tmp_path / 'far.png'}." in err
+    assert (tmp_path / "far.png").read_bytes().startswith(b"\x89PNG")
+    code, printed, _ = run(capsys, "eval", trained, "--range", "--json", "--set", "steps=1")
+    described = json.loads(printed)
+    assert set(described["range"]) >= {"range", "even", "share", "each"}
+    assert 0 < described["range"]["range"] < 8
+    for path, words in ((tmp_path, "--figure takes a file"), (tmp_path / "no" / "a.png", "does not exist")):
+        code, _, err = run(capsys, "eval", trained, "--figure", path)
+        assert (code, words in err) == (2, True)
+
+
 def test_graphs_are_looked_for_beside_the_run_then_here(tmp_path):
     assert Eval(tmp_path / "run").data_folder().name == "data"
     assert Eval(tmp_path / "run").data_folder().parent != tmp_path

@@ -7,9 +7,9 @@ import pytest
 import torch
 from view_cases import GRAPH, NODE, graph, small, three_levels
 
+from ghr.analysis import measure_influence
 from ghr.view import Subject, make_page
 from ghr.view.collect import collect
-from ghr.view.influence import measure_influence
 
 HOPS = torch.arange(24) % 6
 

@@ -8,15 +8,19 @@ from typing import Annotated, Any
 
 import tyro
 
+from ghr.analysis import Profile, measure_range
 from ghr.checks import check_choice
 from ghr.cli.check import check_folder
 from ghr.cli.errors import errors_table
 from ghr.cli.list import describe_metric
+from ghr.cli.ranges import range_table
 from ghr.cli.rows import write_rows
 from ghr.cli.settings import KeyValue, format_settings, parse_settings
 from ghr.cli.train import describe_score
 from ghr.datasets import Splits
 from ghr.experiment import Experiment, evaluate_split
+from ghr.files import replacing
+from ghr.plots.influence import draw_influence
 from ghr.train import Run, predict
 from ghr.train.directory import jsonable
 
@@ -37,6 +41,10 @@ class Eval:
     predictions no longer change."""
     out: Path | None = None
     """CSV file for truth and prediction of every row, as they stand in the data."""
+    range: bool = False
+    """Also measure how far the model looks: the influence of nodes on a prediction, by their distance."""
+    figure: Path | None = None
+    """PNG file for the influence by distance beside the error by distance; measures the range too."""
     data: Path | None = None
     """Folder of the benchmarks' graphs; by default the folder "data" beside the run, or here."""
     json: bool = False
@@ -51,20 +59,28 @@ class Eval:
         run = Run(self.directory)
         experiment = find_experiment(run)
         run.model.check_loops(loops)
-        if self.out is not None and self.out.is_dir():
-            raise IsADirectoryError(f"--out takes a file, but {self.out} is a folder.")
-        if self.out is not None and not self.out.parent.is_dir():
-            raise FileNotFoundError(f"The folder {self.out.parent} for the file of --out does not exist.")
+        _check_file("--out", self.out)
+        _check_file("--figure", self.figure)
         root = self.data_folder()
         check_folder("--data", root)
         splits = experiment.data.load(root, run.model.transform)
         compare_data(run, splits, root)
         size = experiment.train.batch_size
         scores = jsonable(evaluate_split(run.model, splits, self.split, batch_size=size, **loops))
+        profile = None
+        if self.range or self.figure is not None:
+            profile = measure_range(run.model, splits.named()[self.split], splits.task, **loops)
         if self.json:
-            print(json.dumps(self._describe(run, experiment, splits, loops, scores), allow_nan=False))
+            described = self._describe(run, experiment, splits, loops, scores)
+            if profile is not None:
+                described["range"] = jsonable(profile.describe())
+            print(json.dumps(described, allow_nan=False))
         else:
             print(self._say(run, splits, loops, scores))
+            if profile is not None:
+                print(f"\n{range_table(profile)}")
+        if self.figure is not None and profile is not None:
+            _draw(self.figure, run, splits, profile, scores)
         if self.out is not None:
             predictions = predict(run.model, splits.named()[self.split], splits.task, batch_size=size, **loops)
             rows = write_rows(self.out, splits, self.split, predictions)
@@ -96,6 +112,24 @@ class Eval:
             return said
         name = ", ".join([run.path.absolute().name, *format_settings(loops)])
         return f"{said}\n\n{errors_table({name: scores}, splits.in_range)}"
+
+
+def _check_file(option: str, file: Path | None) -> None:
+    """Raise an error if a file cannot be written."""
+    if file is not None and file.is_dir():
+        raise IsADirectoryError(f"{option} takes a file, but {file} is a folder.")
+    if file is not None and not file.parent.is_dir():
+        raise FileNotFoundError(f"The folder {file.parent} for the file of {option} does not exist.")
+
+
+def _draw(file: Path, run: Run, splits: Splits, profile: Profile, scores: dict[str, Any]) -> None:
+    name, title = run.path.absolute().name, splits.description.get("title", "")
+    groups = scores.get("by_distance", {})
+    errors = {name: {int(hops): group["mae"] for hops, group in groups.items()}} if groups else None
+    figure = draw_influence({name: profile.describe()}, errors, in_range=splits.in_range, title=title)
+    with replacing(file) as temporary:
+        figure.savefig(temporary, dpi=130, format="png")
+    logger.info("The picture is %s.", file)
 
 
 def find_experiment(run: Run) -> Experiment:

@@ -65,6 +65,11 @@ class GraphModel(nn.Module):
         """Whether they shall be on a benchmark too; on a user's graphs, whose unit may be any, they always are."""
         return False
 
+    @property
+    def reads_nodes(self) -> bool:
+        """Whether the readout is given one state per node."""
+        return True
+
     def prepare(self, graph: Data) -> Data:
         """Return a graph as the model needs it: transformed, unless it is already."""
         transform = self.transform

@@ -113,6 +113,11 @@ class GraphViT(Network):
         """What adds random walks and patches to a graph."""
         return self._transform
 
+    @property
+    def reads_nodes(self) -> bool:
+        """Not where whole graphs are predicted, from tokens of patches."""
+        return not self.reads_tokens
+
     def run(self, state: Tensor, graph: LayerInput) -> Tensor:
         """Return the states of nodes after the last layer, or for a readout of graphs the tokens of patches."""
         graph_starts(graph.batch, graph.num_graphs, "GraphViT")

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from ghr.analysis import measure_influence
 from ghr.checks import check_whole
 from ghr.datasets.task import Task
 from ghr.files import write_text
@@ -24,7 +25,6 @@ from ghr.plots.layout import is_lattice
 from ghr.view.answers import Answers, describe_task
 from ghr.view.collect import MOST_FRAMES, Recording, collect
 from ghr.view.embed import embed
-from ghr.view.influence import measure_influence
 from ghr.view.places import Places, place_nodes
 from ghr.view.scene import (
     DECADES,

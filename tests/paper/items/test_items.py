@@ -10,6 +10,8 @@ def test_all_items_of_the_study_are_there():
     assert set(ITEMS) == MEASURED | {
         "figure-small-range", "table-ablations", "figure-ablations", "figure-prediction", "figure-parameters",
         "table-beyond", "table-cells",
+        "table-echo", "figure-echo-range", "table-lrim", "table-lrim-transfer",
+        "table-shift", "table-sensitivity",
     }  # fmt: skip
     assert all(item.name == name for name, item in ITEMS.items())
     assert {name for name, item in ITEMS.items() if not item.rows} == MEASURED

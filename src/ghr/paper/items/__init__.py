@@ -11,6 +11,7 @@ from ghr.paper.items.memory import Memory
 from ghr.paper.items.parameters import Parameters
 from ghr.paper.items.prediction import Prediction
 from ghr.paper.items.questions import Questions
+from ghr.paper.items.shift import ShiftTable
 from ghr.paper.items.small_range import SmallRange
 from ghr.paper.items.start import Start
 from ghr.paper.items.transfer import Transfer
@@ -27,6 +28,7 @@ _ALL: tuple[Item, ...] = (
     EchoRange(),
     LRIM,
     Transfer(),
+    ShiftTable(),
     ExtensionTable(),
     CellsTable(),
     Questions(),

@@ -1,9 +1,9 @@
 import torch
-from view_cases import graph, small, three_levels
+from analysis_cases import graph, small, three_levels
 
 from ghr import GHR, Task
+from ghr.analysis import measure_influence
 from ghr.testing import path_graph
-from ghr.view.influence import measure_influence
 
 
 def test_it_is_what_a_small_change_of_the_input_does():
