@@ -11,6 +11,8 @@ from cases import hierarchy, relative_error
 from ghr import GHR, Coarsen, Graclus, GridBlocks, Task
 from ghr.hierarchy.lattice import lattice_edges
 from ghr.nn.readout.mixture import STEEP
+from ghr.nn.values import SweepCell
+from ghr.nn.values.sweep import STEEP as STEEP_SCORES
 from ghr.testing import (
     assert_batch_equals_loop,
     assert_gradients_reach_all_parameters,
@@ -78,16 +80,33 @@ def choose_by_loops(cell, own, candidates):
     logits, arrived = [], []
     for value, encoder, features in candidates:
         difference = [theirs - mine for theirs, mine in zip(value, own, strict=True)]
-        hidden = relu(plus(linear(encoder.base, features), linear(cell.difference, difference)))
-        logits.append([cell.sharpness.item() * value for value in linear(cell.choice, hidden)])
+        logit = (lean_by_loops if isinstance(cell, SweepCell) else mix_differences)(cell, encoder, features, difference)
+        logits.append([cell.sharpness.item() * value for value in logit])
         step = softplus(linear(encoder.step[2], relu(linear(encoder.step[0], features))))
-        arrived.append(plus(value, step))
+        arrived.append(plus(value, step * (len(own) // len(step))))
     out = []
     for channel in range(len(own)):
         weight = [math.exp(row[channel]) for row in logits]
         total = sum(w * row[channel] for w, row in zip(weight, arrived, strict=True))
         out.append(total / sum(weight) if weight else own[channel])
     return out
+
+
+def mix_differences(cell, encoder, features, difference):
+    """What a candidate is worth for every channel, from the differences of all."""
+    return linear(cell.choice, relu(plus(linear(encoder.base, features), linear(cell.difference, difference))))
+
+
+def lean_by_loops(cell, encoder, features, difference):
+    """What a candidate is worth for every channel, from its own difference in steps of an edge without features."""
+    first, _, last = cell.edges.step
+    (unit,) = softplus(linear(last, relu(linear(first, [0.0] * cell.edges.edge_dim))))
+    above, below = cell.slopes.tolist()
+    said = linear(cell.choice, relu(linear(encoder.base, features)))
+    return [
+        a * max(0.0, d / unit) - b * max(0.0, -d / unit) + word
+        for a, b, d, word in zip(above, below, difference, said, strict=True)
+    ]
 
 
 def select_by_loops(model, data):
@@ -112,8 +131,7 @@ def select_by_loops(model, data):
                 candidates.append((above[levels[k + 1].assignment[node]], cell.cluster, [1.0]))
             chosen = choose_by_loops(cell, values[k][node], candidates)
             if k == 0:
-                gate = linear(cell.gate, relu(plus(linear(cell.gate_input, data.x[node].tolist()), seen[node])))
-                chosen = [v / (1 + math.exp(cell.sharpness.item() * g)) for v, g in zip(chosen, gate, strict=True)]
+                chosen = [v * (1 - rho) for v, rho in zip(chosen, gates[node], strict=True)]
             new.append(chosen)
         values[k] = new
 
@@ -125,27 +143,32 @@ def select_by_loops(model, data):
                 loop(k - 1)
 
     for _ in range(model.steps):
-        seen = see_extremes_by_loops(model.values.cells[0], levels[0], values[0])
+        gates = gate_by_loops(model.values.cells[0], levels[0], values[0], data.x.tolist())
         loop(len(levels) - 1)
     size = math.sqrt(sum(v * v for value in values[0] for v in value) / (len(values[0]) * model.values.channels))
     return torch.tensor([mix_by_loops(model.readout, value, size) for value in values[0]], dtype=torch.double)
 
 
-def see_extremes_by_loops(cell, level, values):
-    """What the values of the last global step say to the gate of every node of one graph."""
-    if cell.gate_graph is None:
-        return [[0.0] * cell.gate.in_features for _ in values]
+def gate_by_loops(cell, level, values, x):
+    """How much of every value the gates take away, for the nodes of one graph."""
+    sharpness = cell.sharpness.item()
+    if not isinstance(cell, SweepCell):
+        scores = [linear(cell.gate, relu(linear(cell.gate_input, row))) for row in x]
+        return [[1 / (1 + math.exp(-sharpness * score)) for score in row] for row in scores]
     encoder = cell.edges.step
     steps = [softplus(linear(encoder[2], relu(linear(encoder[0], row.tolist())))) for row in level.edge_attr]
-    unit = [sum(channel) / len(steps) for channel in zip(*steps, strict=True)]
-    seen = []
-    for value in values:
-        row = []
-        for end in (max, min):
-            for channel, size in enumerate(unit):
-                row.append(math.tanh((value[channel] - end(other[channel] for other in values)) / size))
-        seen.append(linear(cell.gate_graph, row))
-    return seen
+    unit = sum(step for (step,) in steps) / len(steps)
+    scores = []
+    for value, row in zip(values, x, strict=True):
+        apart = [
+            math.tanh((own - end(other[channel] for other in values)) / unit)
+            for end in (max, min)
+            for channel, own in enumerate(value)
+        ]
+        hidden = relu(plus(linear(cell.gate_input, row), linear(cell.gate_graph, apart)))
+        scores.append([STEEP_SCORES * score for score in linear(cell.gate, hidden)])
+    best = [max(column) for column in zip(*scores, strict=True)]
+    return [[math.exp(sharpness * (s - top)) for s, top in zip(row, best, strict=True)] for row in scores]
 
 
 def mix_by_loops(readout, value, size):
@@ -171,10 +194,15 @@ def test_select_equals_the_loops(levels, sharpness):
     assert relative_error(model(given), expected) <= 1e-10
 
 
-def test_gates_that_read_extremes_equal_the_loops():
-    model, data = make(levels=1, value_gate="graph", steps=3), hierarchy(8, 14, seed=5)
-    given = Data(x=data.x, edge_index=data.edge_index, edge_attr=data.edge_attr)
-    expected = select_by_loops(model, _flat(given))
+@pytest.mark.parametrize("levels", [1, 2])
+@pytest.mark.parametrize("sharpness", [1.0, 3.0])
+def test_sweeps_equal_the_loops(levels, sharpness):
+    model, data = make(levels=levels, value_gate="graph", steps=3), hierarchy(8, 14, seed=5)
+    with torch.no_grad():
+        model.values.cells[0].slopes.normal_()
+    model.values.sharpen(sharpness)
+    given = data if levels > 1 else Data(x=data.x, edge_index=data.edge_index, edge_attr=data.edge_attr)
+    expected = select_by_loops(model, given if levels > 1 else _flat(given))
     assert relative_error(model(given), expected) <= 1e-10
 
 
@@ -230,24 +258,29 @@ def test_gates_can_read_the_extremes_of_each_graph_alone():
     assert_permutation_equivariant(model, graphs[1])
 
 
+def test_a_channel_starts_at_one_node_of_every_graph():
+    """The node of the best score has a value of exactly zero, whatever the weights are."""
+    model = make(levels=1, value_gate="graph", steps=2)
+    graphs = [random_graph(n, 2 * n, in_channels=2, edge_dim=3, seed=n).apply(_double) for n in (5, 9)]
+    for graph in graphs:
+        _, state = model.step(graph, model.initial_state(graph))
+        assert torch.equal((state.values[0] == 0).any(dim=0), torch.ones(3, dtype=torch.bool))
+
+
 def test_the_farthest_node_can_be_the_next_source():
     """Two sweeps by hand: the first from the marked node, the second from the end that it found farthest."""
     model = GHR(1, 4, 1, conv=None, levels=1, values="select", value_channels=2, value_gate="graph", steps=2, t_low=9)
-    cell, far = model.values.cells[0], 50.0
+    cell = model.values.cells[0]
     with torch.no_grad():
         for parameter in cell.parameters():
             parameter.zero_()
         cell.edges.step[2].bias.fill_(math.log(math.e - 1))  # steps of one
-        cell.difference.weight[:2] = -torch.eye(2)  # the smaller is chosen
-        cell.difference.weight[2:] = torch.eye(2)
-        cell.choice.weight[:, :2] = far * torch.eye(2)
-        cell.choice.weight[:, 2:] = -far * torch.eye(2)
-        cell.gate.bias.fill_(-far)
+        cell.slopes.fill_(-50.0)  # the smaller is chosen
         cell.gate_input.weight[0] = 1.0
-        cell.gate.weight[0, 0] = 2 * far  # the first channel starts at the mark
+        cell.gate.weight[0, 0] = 5.0  # the first channel starts at the mark
         cell.gate_graph.weight[1, 0] = 1.0  # the second where the first was largest
-        cell.gate_graph.bias[1] = 0.5
-        cell.gate.weight[1, 1] = 4 * far
+        cell.gate_graph.bias[1] = 1.0
+        cell.gate.weight[1, 1] = 5.0
     data = path_graph(8)
     data.x = torch.eye(8)[:, 2:3]
     _, state = model.step(data, model.initial_state(data))
@@ -398,6 +431,7 @@ def test_codes_and_classes(values):
         ({"conv": None}, "conv=None is for models with values"),
         ({"values": "product"}, "Unknown values 'product'; known are select, sum"),
         ({"values": "select", "value_gate": "x"}, "Unknown value_gate 'x'"),
+        ({"values": "select", "value_gate": "graph"}, "value_gate='graph' is for values without control"),
         ({"values": "select", "value_channels": 0}, "value_channels must be a whole number of at least 1"),
         ({"values": "sum", "value_reach": 99}, "value_reach must be a whole number of at most 16"),
         ({"values": "select", "time_informed": True}, "time_informed is for models without values"),

@@ -19,6 +19,7 @@ from ghr.models.recurrence import Recurrence, Step
 from ghr.models.scale_law import ScaleLaw
 from ghr.models.state import INITIAL_STATES, Encoded, State
 from ghr.models.values import (
+    Gate,
     SelectValues,
     SumValues,
     ValueState,
@@ -29,7 +30,7 @@ from ghr.models.values import (
 from ghr.nn.conv import ConvLike, Edges
 from ghr.nn.encoder import MOST_WIDTH, Width, check_width, make_encoder
 from ghr.nn.readout import BilinearReadout, MixtureReadout, Readout, make_readout, readout_name
-from ghr.nn.values import Gate, Holder
+from ghr.nn.values import Holder
 from ghr.ops import Pool, check_pool, kernels_for, sort_members
 
 SMALLEST = 16  # nodes of the coarsest lattice: what is still smaller is not worth a level
@@ -85,8 +86,9 @@ class GHR(Recurrence[Encoded]):
             (:class:`~ghr.nn.values.SelectCell`) or added up over levels (:class:`~ghr.nn.values.SumCell`). Predictions
             are read from the values; readouts with ``"-mlp"`` read values and control.
         value_channels: Width :math:`m` of the values.
-        value_gate: What the gate of chosen values reads beside input and control: ``"node"`` for nothing, ``"graph"``
-            for how far the values are from the largest and the smallest of the graph.
+        value_gate: Where chosen values start: ``"node"`` where the input (and the control) of a node says so;
+            ``"graph"`` at one node of the graph for each channel, chosen anew in every global step
+            (:class:`~ghr.nn.values.SweepCell`), without control.
         value_reach: How far values that are added up move within a level.
         directions: Whether values that are added up tell directions and places apart, which needs periodic square
             lattices in blocks of 2 x 2.

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ghr.checks import check_choice, check_flag, check_whole
-from ghr.models.values.select import SelectValues
+from ghr.models.values.select import GATES, Gate, SelectValues
 from ghr.models.values.sum import SumValues
 from ghr.models.values.update import ValueState, ValueUpdate
 from ghr.nn.encoder import MOST_WIDTH, Width, check_map
 from ghr.nn.readout import READOUTS, BilinearReadout, MixtureReadout, Readout, make_readout
-from ghr.nn.values import GATES, Gate, SumCell
+from ghr.nn.values import SumCell
 
 MOST_REACH = 16  # a stencil has the square of twice as many matrices
 VALUES = ("select", "sum")
@@ -43,6 +43,8 @@ def make_values(
     if values == "select":
         if directions:
             raise ValueError("directions are for values that are added up; leave it out with values='select'.")
+        if gate == "graph" and control:
+            raise ValueError("value_gate='graph' is for values without control; build the model with conv=None.")
         return SelectValues(
             in_channels, channels, hidden_channels, edge_dims, control=control, gate=gate, levels=levels
         )
@@ -64,4 +66,4 @@ def make_value_readout(
     return make_readout(readout, control + values.channels, out_channels, edge_dim)
 
 
-__all__ = ["SelectValues", "SumValues", "ValueState", "ValueUpdate", "make_value_readout", "make_values"]
+__all__ = ["Gate", "SelectValues", "SumValues", "ValueState", "ValueUpdate", "make_value_readout", "make_values"]

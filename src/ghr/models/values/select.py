@@ -2,7 +2,8 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor, nn
@@ -12,9 +13,12 @@ from ghr.models.cell import LevelCellUpdate, LevelState, all_alike, check_level_
 from ghr.models.inputs import dtype_of
 from ghr.models.values.update import Reading, ValueState, ValueUpdate
 from ghr.nn.encoder import Width, make_encoder
-from ghr.nn.values import Candidates, Gate, Holder, SelectCell
+from ghr.nn.values import Candidates, Holder, SelectCell, SweepCell
 from ghr.nn.values.select import CandidateEncoder, SortedCandidates, sort_candidates
 from ghr.ops import aggregate_sum
+
+Gate: TypeAlias = Literal["node", "graph"]
+GATES = ("node", "graph")
 
 
 class SelectLevel(NamedTuple):
@@ -129,7 +133,9 @@ class SelectValues(nn.Module):
         hidden_channels: Width of the maps.
         edge_dims: Widths of the edge features of the levels that have weights of their own, ``None`` without any.
         control: Width of the control; ``0`` without any.
-        gate: As in :class:`~ghr.nn.values.SelectCell`.
+        gate: Where values start: ``"node"`` lets the input of every node say it (:class:`~ghr.nn.values.SelectCell`),
+            ``"graph"`` one node of the graph for each channel, anew in every global step
+            (:class:`~ghr.nn.values.SweepCell`), without control.
         levels: Number of levels.
     """
 
@@ -153,14 +159,13 @@ class SelectValues(nn.Module):
         self.widths: list[Width] = [width or 0 for width in edge_dims]
         if self.codes is not None:
             self.widths[0] = hidden_channels
+        make: Any = SweepCell if gate == "graph" else partial(SelectCell, control=control)
         self.cells = nn.ModuleList(
-            SelectCell(
+            make(
                 channels,
                 hidden_channels,
                 width,
                 in_channels if k == 0 else None,
-                control=control,
-                gate=gate,
                 members=k > 0,
                 cluster=k + 1 < levels,
             )

@@ -1,7 +1,7 @@
 """Values that are chosen from neighbours."""
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -12,9 +12,6 @@ from ghr.nn.reset import reset_children
 from ghr.ops import Neighbours, kernels_for, sort_edges
 from ghr.ops.select import select
 from ghr.ops.select_loop import select_loop
-
-Gate: TypeAlias = Literal["node", "graph"]
-GATES = ("node", "graph")
 
 
 class Candidates(NamedTuple):
@@ -112,9 +109,6 @@ class SelectCell(nn.Module):
         edge_dim: Width of the edge features; ``0`` without any.
         in_channels: Width of the input, which only the finest level has.
         control: Width of the control :math:`c`; ``0`` without any.
-        gate: What the gate of the finest level reads beside input and control: ``"node"`` for nothing, ``"graph"`` for
-            how far the values that the last global step arrived at are from the largest and the smallest of the graph,
-            in steps. So the node that was found to be the farthest can be where the next global step starts from.
         members: Whether nodes also choose from the level below.
         cluster: Whether nodes also choose from the level above.
     """
@@ -129,15 +123,14 @@ class SelectCell(nn.Module):
         in_channels: Width | None,
         *,
         control: int = 0,
-        gate: Gate = "node",
         members: bool = False,
         cluster: bool = False,
     ) -> None:
         super().__init__()
-        self.channels, self.control, self.gate_kind = channels, control, gate
-        self.edges = CandidateEncoder(edge_dim, hidden_channels, channels)
-        self.members = CandidateEncoder(1, hidden_channels, channels) if members else None
-        self.cluster = CandidateEncoder(1, hidden_channels, channels) if cluster else None
+        self.channels, self.control = channels, control
+        self.edges = self.encode_candidates(edge_dim, hidden_channels, channels)
+        self.members = self.encode_candidates(1, hidden_channels, channels) if members else None
+        self.cluster = self.encode_candidates(1, hidden_channels, channels) if cluster else None
         self.difference = nn.Linear(channels, hidden_channels, bias=False)
         self.controls = nn.Linear(control, 2 * hidden_channels, bias=False) if control else None
         self.choice = nn.Linear(hidden_channels, channels, bias=False)  # a constant would not change a softmax
@@ -145,11 +138,14 @@ class SelectCell(nn.Module):
         if self.has_gate:
             self.gate_input = None if in_channels is None else make_encoder(in_channels, hidden_channels)
             self.gate_control = nn.Linear(control, hidden_channels) if control else None
-            reads = gate == "graph" and in_channels is not None
-            self.gate_graph = nn.Linear(2 * channels, hidden_channels) if reads else None
             self.gate = nn.Linear(hidden_channels, channels)
         self.register_buffer("sharpness", torch.ones(()))
         self.reset_parameters()
+
+    @staticmethod
+    def encode_candidates(edge_dim: Width, hidden_channels: int, channels: int) -> "CandidateEncoder":
+        """Return what reads the features of candidates."""
+        return CandidateEncoder(edge_dim, hidden_channels, channels)
 
     def reset_parameters(self) -> None:
         """Reset all parameters, and the choice to a soft one."""
@@ -171,16 +167,17 @@ class SelectCell(nn.Module):
             own: The nodes that choose.
             groups: The candidates, with those that hold their values.
         """
+        difference, choice = self.maps()
         values, logits, targets = [], [], []
         for holder, candidates in groups:
             value = holder.value.index_select(0, candidates.source)
-            hidden = candidates.base + self.difference(value - own.value.index_select(0, candidates.target))
+            hidden = candidates.base + F.linear(value - own.value.index_select(0, candidates.target), difference)
             if self.controls is not None and own.control is not None and holder.control is not None:
                 left, right = self.controls.weight.chunk(2)  # mapped before they are gathered: nodes are fewer
                 hidden = hidden + F.linear(own.control, left).index_select(0, candidates.target)
                 hidden = hidden + F.linear(holder.control, right).index_select(0, candidates.source)
             values.append(value + candidates.step)
-            logits.append(self.sharpness * self.choice(hidden.relu()))
+            logits.append(F.linear(hidden.relu(), choice))
             targets.append(candidates.target)
         if len(groups) == 1:
             return select(values[0], logits[0], targets[0], own.value)
@@ -216,19 +213,16 @@ class SelectCell(nn.Module):
         return self._loop(value, candidates.base, candidates, gate, updates)
 
     def _loop(self, values: Tensor, base: Tensor, candidates: SortedCandidates, gate: Tensor, updates: int) -> Tensor:
-        return select_loop(
-            values,
-            base,
-            candidates.step,
-            candidates.neighbours,
-            self.difference.weight,
-            self.sharpness * self.choice.weight,
-            gate,
-            updates=updates,
-        )
+        difference, choice = self.maps()
+        neighbours, step = candidates.neighbours, candidates.step
+        return select_loop(values, base, step, neighbours, difference, choice, gate, updates=updates)
+
+    def maps(self) -> tuple[Tensor, Tensor]:
+        """Return the map of differences of values, and that of the choice, as sharp as it is now."""
+        return self.difference.weight, self.sharpness * self.choice.weight
 
     def read_values(self, given: Tensor, value: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
-        """Return what input and values say to the gate, once per global step.
+        """Return what the gate reads in a global step; here what :meth:`read_input` returned, whatever the values.
 
         Args:
             given: What :meth:`read_input` returned.
@@ -236,9 +230,7 @@ class SelectCell(nn.Module):
             batch: Graph of every node.
             num_graphs: Number of graphs.
         """
-        if not self.has_gate or self.gate_graph is None:
-            return given
-        return given + self.gate_graph(_from_extremes(value, batch, num_graphs))  # type: ignore[no-any-return]
+        return given
 
     def close(self, value: Tensor, given: Tensor | None, control: Tensor | None) -> Tensor:
         """Return values after the gate.
@@ -262,7 +254,7 @@ class SelectCell(nn.Module):
         return torch.sigmoid(-self.sharpness * self.gate(hidden.relu()))
 
     def __repr__(self) -> str:
-        return f"SelectCell({self.channels}, control={self.control}, gate={self.gate_kind!r})"
+        return f"{type(self).__name__}({self.channels}, control={self.control})"
 
 
 class CandidateEncoder(nn.Module):
@@ -289,12 +281,3 @@ class CandidateEncoder(nn.Module):
         """Return what is read at the choice, and the steps; `features` are ``None`` without any."""
         rows = like.new_ones(1, 1) if features is None else features
         return self.base(rows), F.softplus(self.step(rows))
-
-
-def _from_extremes(value: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
-    """Return how far values are from the largest and the smallest of their graph, bounded: :math:`(N, 2m)`."""
-    index, shape = batch.unsqueeze(1).expand_as(value), (num_graphs, value.size(1))
-    ends = [
-        value.new_zeros(shape).scatter_reduce(0, index, value, kind, include_self=False) for kind in ("amax", "amin")
-    ]
-    return torch.cat([torch.tanh(value - end.index_select(0, batch)) for end in ends], dim=1)
