@@ -24,7 +24,7 @@ EPOCHS: dict[str, dict[str, int]] = {
     "echo-ecc": {
         "ghr-gated-gine": 95,
         "ghr-gine": 140,
-        "ghr-select": 30,
+        "ghr-select": 60,
         "a-dgn": 55,
         "drew": 130,
         "gcn": 170,
@@ -41,7 +41,7 @@ EPOCHS: dict[str, dict[str, int]] = {
     "echo-diam": {
         "ghr-gated-gine": 100,
         "ghr-gine": 130,
-        "ghr-select": 20,
+        "ghr-select": 60,
         "a-dgn": 90,
         "drew": 100,
         "gcn": 170,

@@ -8,7 +8,7 @@ from ghr.paper.row import Test
 
 _DEEP = {"layers": 20}  # graphs are up to 40 hops wide; the published search spaces go from 1 to 40 layers
 _SELECT = {"steps": 3, "t_low": 14}
-_SWEEPS = {"value_gate": "graph", "steps": 3, "t_low": 40, "value_channels": 6}
+_SWEEPS = {"value_gate": "graph", "steps": 3, "t_low": 40, "value_channels": 8}
 _PAPER = {"start": "paper"}
 _SMALL = {"budget": 50_000}  # near the size of GHR with 64 channels; 500,000 parameters take ten times as long
 
