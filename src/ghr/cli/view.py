@@ -58,8 +58,7 @@ class View:
     nodes: tuple[int, ...] | None = None
     """On whose predictions the influence of all nodes is shown, at most 8; by default 8 far apart."""
     channels: tuple[str, ...] | None = None
-    """What is shown of the states, at most 8: channels by number from 0, principal components as pc1, pc2; by default
-    pc1 to pc4."""
+    """Of the states, at most 8: channels by number from 0, principal components as pc1, pc2; by default pc1 to pc4."""
     output: int = 0
     """Which number of a prediction is shown, where it has several, from 0."""
     benchmark: str | None = None
