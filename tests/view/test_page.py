@@ -1,13 +1,17 @@
 import html
+import io
 import json
 import re
+import sys
 
 import pytest
 import torch
 from view_cases import GRAPH, NODE, graph, small, three_levels
 
-from ghr import Coarsen, Graclus, Task
+from ghr import MODELS, Coarsen, Graclus, Task, progress
 from ghr.hierarchy.data import levels_of
+from ghr.ops.backend import using
+from ghr.plots import sparse_layout
 from ghr.view import Page, Subject, make_page
 from ghr.view.collect import Frame, Recording
 from ghr.view.page import MOST_NODES
@@ -29,6 +33,28 @@ def test_a_page_holds_all_that_it_shows():
     assert dict(run["facts"])["parameters"] == f"{three_levels().num_parameters:,}"
     assert not re.search(r"https?://|src=|@import|url\(", page.text)
     assert not re.search(r"\{\{(title|css|js|data)\}\}", page.text)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_has_a_page(name):
+    with using("torch"):  # kernels would have to be compiled
+        (run,) = content(make_page([Subject(name, small(name))], graph(), NODE, nodes=(3,)))["runs"]
+    keys = {field["key"] for field in run["fields"]}
+    assert {"prediction", "error"} <= keys
+    assert len(run["frames"]) == (1 if name == "constant" else len(run["error"]))
+    assert len(run["frames"]) == 1 or "change" in keys
+    assert run["error"][-1] is not None
+
+
+def test_what_may_take_long_has_a_bar(monkeypatch):
+    monkeypatch.setattr(progress, "DELAY", 0.0)
+    monkeypatch.setattr(sparse_layout, "LARGE", 3)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    for name in ("ghr", "gcn"):
+        make_page([Subject("mine", small(name))], graph(), NODE, nodes=(0,))
+    said = sys.stderr.getvalue()
+    assert [word for word in ("Layout", "Updates", "Layers", "Influence") if f"{word}: " not in said] == []
 
 
 def test_channels_that_are_not_there_are_named():

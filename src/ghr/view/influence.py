@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from ghr.models.base import GraphModel
+from ghr.progress import track
 
 
 def measure_influence(
@@ -38,7 +39,7 @@ def measure_influence(
             if source is None:
                 return None
             found = []
-            for row in rows:
+            for row in track(rows, "Influence", unit="node"):
                 entry = prediction[row].max() if column is None else prediction[row, column]
                 gradient = None
                 if entry.requires_grad:
