@@ -3,6 +3,7 @@
 import html
 import re
 from typing import Any
+from xml.etree import ElementTree
 
 from docutils import nodes
 from docutils.utils.math import MathError
@@ -11,6 +12,8 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
 logger = logging.getLogger(__name__)
+SPACE = "{http://www.w3.org/1998/Math/MathML}"
+ElementTree.register_namespace("", SPACE.strip("{}"))
 # What people write, and the nearest that the converter of docutils knows.
 SPELLINGS = {
     r"\\(big|Big)(?![a-zA-Z])": r"\\\1l",
@@ -39,9 +42,22 @@ def convert(formula: str, *, block: bool = False) -> str:
         formula = re.sub(written, known, formula)
     formula = re.sub(r"\\begin\{aligned\}|\\end\{aligned\}", "", formula) if block else formula
     try:
-        return str(tex2mathml(formula, as_block=block))
+        return _part_accents(str(tex2mathml(formula, as_block=block)))
     except (AttributeError, SyntaxError) as error:
         raise MathError(f"It cannot be read: {error}.") from error
+
+
+def _part_accents(text: str) -> str:
+    """Return MathML in which the index of a letter with an accent stands beside it, not below."""
+    root = ElementTree.fromstring(text.replace("&ApplyFunction;", "\u2061"))  # an entity that XML does not have
+    for node in root.iter(f"{SPACE}munderover"):
+        letter, index, accent = node
+        if accent.tag == f"{SPACE}mo" and accent.get("stretchy") == "false":
+            node.tag = f"{SPACE}msub"
+            both = ElementTree.Element(f"{SPACE}mover", accent="true")
+            both.extend([letter, accent])
+            node[:] = [both, index]
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def _inline(writer: Any, node: nodes.Element) -> None:
