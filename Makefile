@@ -28,7 +28,6 @@ test: $(STAMP) browser ## ruff, mypy, doctests, the test suite and the site
 	$(BIN)/mypy
 	$(BIN)/pytest --doctest-modules src
 	$(BIN)/pytest -n 2 --dist worksteal tests
-	$(MAKE) docs
 
 docs: $(STAMP)   ## build the site into docs/_build/html; notebooks are executed, warnings are errors
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --fresh-env docs docs/_build/html
@@ -36,9 +35,10 @@ docs: $(STAMP)   ## build the site into docs/_build/html; notebooks are executed
 pictures: $(STAMP) ## draw the pictures of the site again
 	$(BIN)/python docs/pictures.py
 
-dist: $(STAMP)   ## build sdist and wheel into dist
+dist: $(STAMP)   ## build sdist and wheel into dist, and install the wheel into an empty environment
 	rm -rf dist
 	$(BIN)/hatchling build
+	$(BIN)/pytest tests/test_dist.py
 
 format: $(STAMP) ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .

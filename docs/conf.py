@@ -11,7 +11,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
 os.environ.setdefault("GHR_BACKEND", "torch")
 os.environ["PYTHONPATH"] = os.pathsep.join([str(HERE.parent / "src"), os.environ.get("PYTHONPATH", "")])
 
-import generate  # noqa: E402 (beside this file)
+import formulas  # noqa: E402 (beside this file)
+import generate  # noqa: E402
 import references  # noqa: E402
 
 import ghr  # noqa: E402
@@ -23,9 +24,10 @@ author = "Stefano Carotti, Marco Pacini, Alessio Gravina, Davide Bacciu, Bruno L
 version = release = ghr.__version__
 copyright = "the authors of ghr, MIT licence"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build", "generated/_*"]
 html_theme = "furo"
+html_math_renderer = "mathml"
 html_title = f"ghr {ghr.__version__}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
@@ -33,7 +35,7 @@ html_css_files = ["site.css"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_heading_anchors = 3
 nb_execution_mode = "force"
-nb_execution_timeout = 120
+nb_execution_timeout = 900  # seconds of a cell, on a machine that is busy with other things
 nb_execution_raise_on_error = True
 nb_execution_in_temp = True  # what a notebook writes is thrown away
 nb_output_stderr = "remove"  # warnings about the machine that builds
@@ -49,5 +51,6 @@ napoleon_use_ivar = True
 
 
 def setup(app: Any) -> None:
-    """Connect what checks references."""
+    """Connect what draws formulas and what checks references."""
+    formulas.setup(app)
     references.setup(app)

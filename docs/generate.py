@@ -1,17 +1,23 @@
-"""What of the site is made from the library itself: the changelog, and a page of `ghr view`."""
+"""What of the site is made from the library itself: the changelog, and pages of `ghr view`."""
 
 import re
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import ghr
 from ghr.datasets import RGGSSSP
 from ghr.files import write_text
-from ghr.view import Subject, make_page
+from ghr.view import Page, Subject, make_page
 
-VIEWED = ("rgg-sssp-small-cap5", "rgg-sssp-general")  # the models of the page that "How GHR works" shows
-FRAME = """<iframe src="../_static/view.html" title="The recurrence, step by step" style="width: 100%; height: 40rem;
-border: 0;" loading="lazy"></iframe>
+# The pages that "How GHR works" shows: their models, which come with the package, and what is asked of them.
+VIEWED = {
+    "steps": ("GHR step by step", ["rgg-sssp-small-cap8"], "small", {}),
+    "beyond": ("Two models beyond their training", ["rgg-sssp-small-cap5", "rgg-sssp-general"], "large", {"steps": 6}),
+}
+FRAME = """<iframe src="_static/view-{name}.html" title="{title}" style="width: 100%; height: 46rem; border: 0;"
+loading="lazy"></iframe>
+<p><a href="_static/view-{name}.html">{title}, as a page of its own</a></p>
 """
 
 
@@ -24,7 +30,11 @@ def main(docs: Path) -> None:
     generated = docs / "generated"
     generated.mkdir(exist_ok=True)
     _write(generated / "changelog.md", changelog((docs.parent / "CHANGELOG.md").read_text()))
-    _write(generated / "_view.md", view(docs / "static" / "view.html"))
+    with tempfile.TemporaryDirectory() as data:
+        for name, (title, models, regime, loops) in VIEWED.items():
+            graphs = RGGSSSP(data, regime=regime, split="test", num_graphs=1)
+            view(graphs, title, models, loops).save(docs / "static" / f"view-{name}.html")
+            _write(generated / f"_view-{name}.md", FRAME.format(name=name, title=title))
 
 
 def changelog(text: str) -> str:
@@ -36,18 +46,19 @@ def changelog(text: str) -> str:
     return f"{title}\n\n{picture}\n{rest}"
 
 
-def view(page: Path) -> str:
-    """Write a page that steps through the paper's GHR and its extension by values, and return what shows it."""
-    with tempfile.TemporaryDirectory() as data:
-        graphs = RGGSSSP(data, regime="large", split="test", num_graphs=1)
+def view(graphs: RGGSSSP, title: str, models: Sequence[str], loops: Mapping[str, int]) -> Page:
+    """Return a page that steps through models on the first of some graphs.
+
+    Args:
+        graphs: The graphs.
+        title: Of the page.
+        models: Names of models that come with the package.
+        loops: Numbers for their loops.
+    """
     graph = graphs[0]
-    subjects = [Subject(name, ghr.load(name), {"steps": 6}) for name in VIEWED]
-    shown = make_page(
-        subjects, graph, graphs.task, title="Two models on one graph", hops=graph.hops, in_range=5, nodes=(0,)
-    )
-    page.parent.mkdir(exist_ok=True)
-    shown.save(page)
-    return FRAME
+    subjects = [Subject(name, ghr.load(name), loops) for name in models]
+    in_range = int(models[0][-1])  # they are named for it
+    return make_page(subjects, graph, graphs.task, title=title, hops=graph.hops, in_range=in_range, nodes=(0,))
 
 
 def _write(path: Path, text: str) -> None:

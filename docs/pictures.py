@@ -290,8 +290,10 @@ def draw_commands(data: Path) -> Figure:
         "ghr fit": (3, 0),
         "run directory": (4.5, 1),
         "ghr eval": (6, 2),
+        "ghr view": (6, 1),
         "ghr predict": (6, 0),
         "scores": (8.2, 2),
+        "page": (8.2, 1),
         "predictions": (8.2, 0),
     }
     flow = [
@@ -301,8 +303,10 @@ def draw_commands(data: Path) -> Figure:
         ("ghr train\nghr search", "run directory"),
         ("ghr fit", "run directory"),
         ("run directory", "ghr eval"),
+        ("run directory", "ghr view"),
         ("run directory", "ghr predict"),
         ("ghr eval", "scores"),
+        ("ghr view", "page"),
         ("ghr predict", "predictions"),
     ]
     _draw_boxes(axes, places, flow, marked=[name for name in places if name.startswith("ghr")])

@@ -18,7 +18,9 @@ def setup(app: Any) -> None:
 
 
 def _skip_public(app: Any, what: str, name: str, value: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out of the pages of rooms what the page of the package has."""
+    """Leave out of the pages of rooms what the page of the package has, and fields that their class describes."""
+    if type(value).__name__ == "_tuplegetter":
+        return True
     public = what == "module" and getattr(ghr, name, None) is value and name in ghr.__all__
     return True if public and app.env.docname != HOME else None
 

@@ -11,3 +11,7 @@ torch.set_num_threads(1)  # the graphs are tiny: threads would only wait for eac
 def pytest_addoption(parser):
     parser.addoption("--fuzz", type=int, default=2000, help="how many odd calls test_fuzz makes")
     parser.addoption("--fuzz-seed", type=int, default=0, help="another number makes other calls")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.name != "test_site.py")  # the longest: the others run beside it

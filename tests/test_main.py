@@ -44,6 +44,28 @@ def test_stopped_while_it_imports(module):
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "ghr: stopped.\n")
 
 
+AFTER = """
+import os, signal, sys
+from ghr import cli
+def press():
+    os.kill(os.getpid(), signal.SIGINT)
+{moment}
+from ghr.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("moment", "code", "said"),
+    [("cli.main = press", 130, "ghr: stopped.\n"), ("import atexit; atexit.register(press)", -signal.SIGINT, "")],
+    ids=["before the command", "after it"],
+)
+def test_stopped_between_import_and_end(moment, code, said):
+    command = [sys.executable, "-c", AFTER.format(moment=moment), "list", "--benchmarks", "--quiet"]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=listen)
+    assert (done.returncode, done.stderr) == (code, said)
+
+
 def processes_of(group: int) -> list[str]:
     """What runs in a process group."""
     found = []
@@ -80,10 +102,12 @@ KEPT = "; the same command goes on from the last whole epoch"
     ("command", "begun"),
     [
         (train, lambda folder, running: (folder / "run" / "metrics.jsonl").exists()),
+        # one that waits, one that imports what the others need: none of them has begun
+        (generate, lambda folder, running: len(running) == 3),
         (generate, lambda folder, running: len(running) == 5),
         (search, lambda folder, running: len([*folder.glob("search/trials/*/metrics.jsonl")]) == 2),
     ],
-    ids=["training", "workers", "search"],
+    ids=["training", "imports of workers", "workers", "search"],
 )
 def test_stopped_while_it_works(tmp_path, command, begun):
     arguments, kept = command(tmp_path)

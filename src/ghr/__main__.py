@@ -18,9 +18,15 @@ def main() -> None:
         signal.signal(signal.SIGINT, _leave)
     from ghr import cli
 
-    if own:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    cli.main()
+    try:
+        if own:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        cli.main()
+    except KeyboardInterrupt:  # before the command had begun
+        _leave(signal.SIGINT, None)
+    finally:
+        if own:  # all is done but the end of the process, which needs no more words
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

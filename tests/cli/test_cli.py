@@ -1,3 +1,5 @@
+import ast
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +27,16 @@ def test_help_everywhere(capsys, command):
     assert code == 0
     assert f"usage: {' '.join(['ghr', *command[:-1]])}" in out
     assert "{None}" not in out
+
+
+def test_completion_offers_commands_and_options_and_no_words_of_their_help(capsys):
+    code, out, _ = run(capsys, "--tyro-print-completion", "bash")
+    assert code == 0
+    spec = ast.literal_eval(re.search(r"^COMPLETION_SPEC = (.*)$", out, re.MULTILINE)[1])
+    assert {*spec["subcommands"]} == {*COMMANDS}
+    for command in spec["subcommands"].values():
+        for option in command["options"]:
+            assert "\n" not in option["description"], option  # a shell would take the second line for a choice
 
 
 def test_the_help_names_every_command(capsys):

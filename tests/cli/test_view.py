@@ -32,14 +32,14 @@ def test_two_runs_with_the_steps_that_they_have(capsys, trained, tmp_path):
     data = trained.parent / "data"
     assert run(capsys, "train", "rgg-sssp-small", *options, "--quiet", "--out", deep, "--data", data)[0] == 0
     out = tmp_path / "page.html"
-    chosen = ["--graph", "1", "--split", "val", "--nodes", "3", "5", "--channels", "1", "--data", data]
+    chosen = ["--graph", "1", "--split", "val", "--nodes", "3", "5", "--channels", "1", "pc2", "--data", data]
     code, *_ = run(capsys, "view", trained, deep, "--steps", "3", "--set", "t_low=2", *chosen, "--out", out)
     assert code == 0
     first, second = content(out)["runs"]
     assert (first["name"], second["name"]) == ("run, t_low=2, steps=3", "deep")
     assert (first["total"], first["trained"], second["total"]) == (3 * 6, 2 * 4, 2)
     keys = [field["key"] for field in first["fields"]]
-    assert keys == ["prediction", "error", "change", "influence0", "influence1", "state0"]
+    assert keys == ["prediction", "error", "change", "influence0", "influence1", "state0", "state1"]
 
 
 def test_a_model_of_the_package_on_a_benchmark(capsys, tmp_path):
@@ -72,7 +72,7 @@ def test_graphs_of_ones_own(capsys, tmp_path):
         (["--steps", "0"], "--steps must be a whole number of at least 1; got 0"),
         (["--set", "layers=3"], "GHR has no option 'layers'; known are steps, t_high, t_low"),
         (["--steps", "2", "--set", "steps=3"], "steps is given twice, by --steps and by --set"),
-        (["--components", "9"], "components must be a whole number of at most 8; got 9"),
+        (["--channels", "first"], "numbers of channels from 0, such as 3, and principal components, such as pc1"),
         (["--frames", "0"], "frames must be a whole number of at least 1; got 0"),
         (["--out", "{tmp}"], "--out takes a file, but"),
         (["--out", "{tmp}/no/page.html"], "for the file of --out does not exist"),

@@ -1,13 +1,17 @@
 import html
+import io
 import json
 import re
+import sys
 
 import pytest
 import torch
 from view_cases import GRAPH, NODE, graph, small, three_levels
 
-from ghr import Coarsen, Graclus, Task
+from ghr import MODELS, Coarsen, Graclus, Task, progress
 from ghr.hierarchy.data import levels_of
+from ghr.ops.backend import using
+from ghr.plots import sparse_layout
 from ghr.view import Page, Subject, make_page
 from ghr.view.collect import Frame, Recording
 from ghr.view.page import MOST_NODES
@@ -29,6 +33,34 @@ def test_a_page_holds_all_that_it_shows():
     assert dict(run["facts"])["parameters"] == f"{three_levels().num_parameters:,}"
     assert not re.search(r"https?://|src=|@import|url\(", page.text)
     assert not re.search(r"\{\{(title|css|js|data)\}\}", page.text)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_has_a_page(name):
+    with using("torch"):  # kernels would have to be compiled
+        (run,) = content(make_page([Subject(name, small(name))], graph(), NODE, nodes=(3,)))["runs"]
+    keys = {field["key"] for field in run["fields"]}
+    assert {"prediction", "error"} <= keys
+    assert len(run["frames"]) == (1 if name == "constant" else len(run["error"]))
+    assert len(run["frames"]) == 1 or "change" in keys
+    assert run["error"][-1] is not None
+
+
+def test_what_may_take_long_has_a_bar(monkeypatch):
+    monkeypatch.setattr(progress, "DELAY", 0.0)
+    monkeypatch.setattr(sparse_layout, "LARGE", 3)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    for name in ("ghr", "gcn"):
+        make_page([Subject("mine", small(name))], graph(), NODE, nodes=(0,))
+    said = sys.stderr.getvalue()
+    assert [word for word in ("Layout", "Updates", "Layers", "Influence") if f"{word}: " not in said] == []
+
+
+def test_channels_that_are_not_there_are_named():
+    (run,) = content(make_page([Subject("mine", small("ghr"))], graph(), NODE, channels=(1, 8, "pc9")))["runs"]
+    assert [field["title"] for field in run["fields"] if field["key"].startswith("state")] == ["state, channel 1"]
+    assert "Not there, of 8 channels: 8, pc9." in run["notes"]
 
 
 def test_two_models_have_the_same_colours_for_the_same_unit():
@@ -83,9 +115,9 @@ def test_numbers_that_are_none_do_not_break_it():
     [
         ({"nodes": (3, 24)}, "There is no node 24: this graph has the nodes 0 to 23."),
         ({"nodes": range(9)}, "the influence on at most 8 nodes; got 9"),
-        ({"components": 9}, "components must be a whole number of at most 8; got 9"),
-        ({"channels": range(9)}, "at most 8 channels; got 9"),
-        ({"channels": (-1,)}, "A channel must be a whole number of at least 0; got -1"),
+        ({"channels": range(9)}, "at most 8 channels or components; got 9"),
+        ({"channels": (-1,)}, "numbers of channels from 0, such as 3, and principal components, such as pc1; got -1"),
+        ({"channels": ("pc0",)}, "such as pc1; got 'pc0'"),
         ({"frames": 65}, "frames must be a whole number of at most 64; got 65"),
         ({"output": 1}, "output must be a whole number of at most 0; got 1"),
     ],
@@ -120,7 +152,7 @@ def test_five_thousand_nodes_and_64_frames_stay_below_3_megabytes(monkeypatch):
     frames = [Frame(number, 1, 0, states[:, :1], (states,)) for number, states in enumerate(noise)]
     recording = Recording(tuple(frames), "update", 63, 63, levels_of(data))
     monkeypatch.setattr("ghr.view.page.collect", lambda *given, **options: recording)
-    page = make_page([Subject("mine", small("mlp"))], data, NODE, nodes=(0,), components=8)
+    page = make_page([Subject("mine", small("mlp"))], data, NODE, nodes=(0,), channels=range(8))
     (run,) = content(page)["runs"]
     assert 2_000_000 < len(page.text.encode()) < 3_000_000
     assert {"prediction", "error", "change", "influence0", "state0"} <= {field["key"] for field in run["fields"]}

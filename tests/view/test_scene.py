@@ -56,7 +56,7 @@ def test_only_the_level_that_was_updated_changes():
 
 def test_components_are_the_largest_and_uncorrelated():
     recording, *_ = record(three_levels())
-    fields = state_fields(recording, 3, ())
+    fields = state_fields(recording, ("pc1", "pc2", "pc3"))
     assert [field.title for field in fields] == [f"state, component {number}" for number in (1, 2, 3)]
     first, second, third = (field.levels[0].ravel() for field in fields)
     assert first.var() > second.var() > third.var() > 0
@@ -67,21 +67,23 @@ def test_components_are_the_largest_and_uncorrelated():
 
 def test_channels_by_their_numbers_and_all_of_few():
     recording, *_ = record(three_levels())
-    fields = state_fields(recording, 4, (5, 0))
-    assert [field.title for field in fields] == ["state, channel 5", "state, channel 0"]
+    fields = state_fields(recording, (5, "0", "pc1", 8))
+    assert [field.title for field in fields] == ["state, channel 5", "state, channel 0", "state, component 1"]
     assert np.allclose(fields[0].levels[1][-1], recording.frames[-1].states[1][:, 5])
-    assert [field.title for field in state_fields(recording, 8, ())] == [f"state, channel {k}" for k in range(8)]
-    assert state_fields(recording, 0, ()) == []
+    assert [field.title for field in state_fields(recording, None)] == [f"state, component {k}" for k in range(1, 5)]
+    assert state_fields(recording, ()) == []
+    narrow = GHR(1, 4, 1, edge_dim=1, steps=1).eval()
+    assert [field.title for field in state_fields(record(narrow)[0], None)] == [f"state, channel {k}" for k in range(4)]
 
 
 def test_values_and_control_are_both_there():
     torch.manual_seed(0)
     model = GHR(1, 8, 1, edge_dim=1, values="select", value_channels=3, steps=1).eval()
     recording, *_ = record(model)
-    titles = [field.title for field in state_fields(recording, 3, ())]
+    titles = [field.title for field in state_fields(recording, None)]
     assert titles[:4] == ["control, component 1", "value, channel 0", "control, component 2", "value, channel 1"]
     alone, *_ = record(small("ghr-select"))
-    assert {field.title.split(",")[0] for field in state_fields(alone, 4, ())} == {"value"}
+    assert {field.title.split(",")[0] for field in state_fields(alone, None)} == {"value"}
 
 
 def test_influence_is_a_part_of_the_largest():

@@ -9,6 +9,7 @@ from torch_geometric.data import Data
 
 from ghr.analysis.follow import follow
 from ghr.models.base import GraphModel
+from ghr.progress import track
 
 
 def measure_influence(
@@ -33,7 +34,7 @@ def measure_influence(
         if not done.leaves:
             return None
         found = []
-        for row in rows:
+        for row in track(rows, "Influence", unit="node"):
             weight = torch.zeros_like(done.prediction)
             weight[row, int(done.prediction[row].argmax()) if column is None else column] = 1
             found.append(done.pull_back([done.prediction], [weight]).cpu())

@@ -37,8 +37,7 @@ class Eval:
     split: str = "test"
     """Which graphs: train, val or test."""
     set: KeyValue = ()
-    """Numbers for the loops of the model, if not as in training, such as --set steps=8 t_low=4; steps=auto runs until
-    predictions no longer change."""
+    """Numbers for the loops of the model, such as --set steps=8 t_low=4, or steps=auto: until nothing changes."""
     out: Path | None = None
     """CSV file for truth and prediction of every row, as they stand in the data."""
     range: bool = False

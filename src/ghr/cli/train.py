@@ -29,8 +29,7 @@ class Train:
     model: str = "ghr"
     """Name of the model; `ghr list` shows all."""
     set: KeyValue = ()
-    """What to change: options of the model, of the training and of the data, such as --set steps=6 lr=1e-3 pool=max.
-    An unknown name shows all that are known."""
+    """Options of model, training and data, such as --set steps=6 lr=1e-3 pool=max; an unknown name shows all."""
     epochs: int | None = None
     """Passes over the training graphs, at most; short for --set epochs=..., by default the benchmark's."""
     graphs: int | None = None
@@ -42,8 +41,7 @@ class Train:
     data: Path = Path("data")
     """Folder of the benchmarks' graphs, made or downloaded where they are missing."""
     source: str | None = None
-    """Where the graphs come from: hub (the published files, needs a connection) or generate; by default what the
-    benchmark prefers."""
+    """Where graphs come from: hub (the published files, by a connection) or generate; by default the benchmark's."""
     workers: int = 1
     """Processes that generate graphs; the graphs do not depend on it."""
     threads: int | None = None

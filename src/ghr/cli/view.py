@@ -57,10 +57,8 @@ class View:
     """Most frames; with more updates they are evenly chosen."""
     nodes: tuple[int, ...] | None = None
     """On whose predictions the influence of all nodes is shown, at most 8; by default 8 far apart."""
-    components: int = 4
-    """Principal components of the states that are shown, at most 8."""
-    channels: tuple[int, ...] = ()
-    """Channels of the states that are shown in place of components, at most 8, from 0."""
+    channels: tuple[str, ...] | None = None
+    """Of the states, at most 8: channels by number from 0, principal components as pc1, pc2; by default pc1 to pc4."""
     output: int = 0
     """Which number of a prediction is shown, where it has several, from 0."""
     benchmark: str | None = None
@@ -89,7 +87,6 @@ class View:
             in_range=chosen.in_range,
             frames=self.frames,
             nodes=self.nodes,
-            components=self.components,
             channels=self.channels,
             output=self.output,
         )

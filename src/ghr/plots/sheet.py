@@ -13,6 +13,7 @@ from torch_geometric.data import Data
 
 from ghr.files import replacing
 from ghr.plots.layout import is_lattice, place
+from ghr.progress import track
 
 COLUMNS = 4
 
@@ -38,7 +39,8 @@ def draw_sheet(path: str | Path, graphs: Sequence[Data], *, title: str, unit: st
     limits = {"vmin": min(map(np.min, counted)), "vmax": max(map(np.max, counted))}
     for axes in panels:
         axes.set_axis_off()
-    for axes, graph, value, seen in zip(panels, graphs, values, counted, strict=False):
+    drawings = list(zip(panels, graphs, values, counted, strict=False))
+    for axes, graph, value, seen in track(drawings, "Drawing", unit="graph"):
         drawn = _draw(axes, graph, np.broadcast_to(value, len(_mask(graph))), limits)
         axes.set_title(f"{graph.num_nodes} nodes, {_range(seen)} {unit}", fontsize=9)
     figure.colorbar(drawn, ax=list(panels), label=unit, shrink=0.6)

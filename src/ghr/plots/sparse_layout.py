@@ -6,8 +6,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from ghr.datasets.generators.distances import hops_from
+from ghr.progress import track
 
 PIVOTS = 50
+LARGE = 1000  # nodes of a component that may take seconds
 FADE = 0.03  # of pivots in the last rounds, since nodes would stay in rings around them
 GAP = 1.5  # between components, in lengths of an edge
 Places = NDArray[np.float64]
@@ -75,7 +77,7 @@ def _place_component(edges: Ints, size: int, rounds: int, rng: np.random.Generat
     stands_for = np.bincount(hops.argmin(axis=1), minlength=len(pivots)) / 2
     far = np.divide(stands_for, hops**2, out=np.zeros_like(hops), where=hops > 0)
     near_total = np.bincount(first, weight, size)
-    for number in range(rounds):
+    for number in track(range(rounds), "Layout", unit="round") if size >= LARGE else range(rounds):
         if number == 2 * rounds // 3:
             far *= FADE
         total = near_total + far.sum(axis=1)

@@ -102,8 +102,7 @@ class Run:
         hops: Tensor | None = None,
         in_range: int | None = None,
         nodes: Sequence[int] | None = None,
-        components: int = 4,
-        channels: Sequence[int] = (),
+        channels: Sequence[int | str] | None = None,
         output: int = 0,
         **loops: Any,
     ) -> Page:
@@ -116,8 +115,8 @@ class Run:
             hops: How far every node is, negative where it does not count, for the error by distance.
             in_range: The largest distance in training, where there is a cap.
             nodes: On whose predictions the influence of all nodes is shown; by default on eight far apart.
-            components: How many principal components of the states are shown, at most eight.
-            channels: Which channels of the states are shown in place of components, at most eight.
+            channels: What is shown of the states, at most eight: channels by number, and principal components as
+                ``"pc1"``, ``"pc2"``; by default the first four components.
             output: Which number of a prediction is shown, where it has several.
             **loops: Numbers for the loops of the model, such as ``steps=8``; another run takes those that it has.
         """
@@ -133,7 +132,6 @@ class Run:
             hops=hops,
             in_range=in_range,
             nodes=nodes,
-            components=components,
             channels=channels,
             output=output,
         )

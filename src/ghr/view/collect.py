@@ -15,6 +15,7 @@ from ghr.hierarchy.data import Level, levels_of
 from ghr.models.base import GraphModel
 from ghr.models.recurrence import Recurrence
 from ghr.nn.readout import ReadoutInput
+from ghr.progress import make_bar, track
 
 MOST_FRAMES = 64
 
@@ -98,12 +99,14 @@ def _collect_updates(model: Recurrence[Any], data: Data, most: int, loops: Mappi
     per_step = model.updates_per_step(encoded, **inner)
     chosen = set(choose_frames(steps * per_step + 1, most))
     frames = []
-    for number, moment in enumerate(model.trace(encoded, steps, **inner)):
-        if number in chosen:
-            states = tuple(state.detach().cpu() for state in moment.state.levels)
-            values = tuple(value.detach().cpu() for value in moment.state.values)
-            prediction = model.read_state(encoded, moment.state).cpu()
-            frames.append(Frame(number, moment.step, moment.level, prediction, states, values))
+    with make_bar("Updates", steps * per_step + 1, unit="update") as bar:
+        for number, moment in enumerate(model.trace(encoded, steps, **inner)):
+            if number in chosen:
+                states = tuple(state.detach().cpu() for state in moment.state.levels)
+                values = tuple(value.detach().cpu() for value in moment.state.values)
+                prediction = model.read_state(encoded, moment.state).cpu()
+                frames.append(Frame(number, moment.step, moment.level, prediction, states, values))
+            bar.update(1)
     trained = model.steps * model.updates_per_step(encoded)
     return Recording(tuple(frames), "update", steps * per_step, trained, tuple(encoded.levels))
 
@@ -122,7 +125,7 @@ def _collect_layers(model: GraphModel, data: Data, most: int, loops: Mapping[str
     if depth == 1:
         return Recording((_frame(1, 0, predictions[0], seen[-1] if seen else None),), "step", 1, 1, levels)
     frames = []
-    for number in choose_frames(depth, most):
+    for number in track(choose_frames(depth, most), "Layers", unit="layer"):
         with _watch_readout(model) as seen:
             prediction = _predict(model.cut(number + 1), data, last=number + 1 == depth)
         frames.append(_frame(number + 1, 0, prediction, seen[-1] if seen else None))

@@ -17,7 +17,6 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from ghr.analysis import measure_influence
-from ghr.checks import check_whole
 from ghr.datasets.task import Task
 from ghr.files import write_text
 from ghr.hierarchy.data import check_graph
@@ -36,6 +35,7 @@ from ghr.view.scene import (
     fit_fields,
     influence_fields,
     mean_by_frame,
+    read_channel,
     state_fields,
 )
 
@@ -82,8 +82,7 @@ def make_page(
     in_range: int | None = None,
     frames: int = MOST_FRAMES,
     nodes: Sequence[int] | None = None,
-    components: int = 4,
-    channels: Sequence[int] = (),
+    channels: Sequence[int | str] | None = None,
     output: int = 0,
 ) -> Page:
     """Run models on a graph and return a page that steps through what they do.
@@ -97,11 +96,11 @@ def make_page(
         in_range: The largest distance in training, where there is a cap.
         frames: Most frames; with more updates they are evenly chosen.
         nodes: On whose predictions the influence of all nodes is shown; by default on eight far apart. ``()`` for none.
-        components: How many principal components of the states are shown, at most eight.
-        channels: Which channels of the states are shown in place of components, at most eight.
+        channels: What is shown of the states, at most eight: channels by number, and principal components as ``"pc1"``,
+            ``"pc2"``; by default the first four components. ``()`` for none.
         output: Which number of a prediction is shown, where it has several.
     """
-    _check(subjects, graph, components, channels)
+    _check(subjects, graph, channels or ())
     size = int(graph.num_nodes or 0)
     answers = Answers(task, graph, output)
     places = place_nodes(graph)
@@ -115,10 +114,11 @@ def make_page(
         run = _describe_run(recording, answers, hops)
         fields, change = run.pop("fields"), run.pop("change_field")
         influence = [] if found is None else influence_fields(found, names)
-        states = state_fields(recording, components, channels)
+        states = state_fields(recording, channels)
         levels = describe_levels(recording, places, lattice=is_lattice(graph))
         room = budget - len(json.dumps([levels, _finite(run)]))
         described, left_out = fit_fields([*fields, *([change] if change else []), *influence, *states], room)
+        notes += _missing_channels(recording, channels or ())
         if left_out:
             notes.append(f"Left out, to keep the page below 3 MB: {', '.join(left_out)}.")
             logger.info("%s: left out, to keep the page below 3 MB: %s.", subject.name, ", ".join(left_out))
@@ -161,14 +161,13 @@ def _template() -> str:
     return parts["html"].replace("{{css}}", parts["css"]).replace("{{js}}", parts["js"])
 
 
-def _check(subjects: Sequence[Subject], graph: Data, components: int, channels: Sequence[int]) -> None:
+def _check(subjects: Sequence[Subject], graph: Data, channels: Sequence[int | str]) -> None:
     if not 1 <= len(subjects) <= 2:
         raise ValueError(f"A page shows one model, or two side by side; got {len(subjects)}.")
-    check_whole("components", components, 0, MOST_FIELDS)
     if len(channels) > MOST_FIELDS:
-        raise ValueError(f"A page shows at most {MOST_FIELDS} channels; got {len(channels)}.")
-    for number in channels:
-        check_whole("A channel", number, 0)
+        raise ValueError(f"A page shows at most {MOST_FIELDS} channels or components; got {len(channels)}.")
+    for name in channels:
+        read_channel(name)
     size = check_graph(graph)[0].num_nodes
     if size > MOST_NODES:
         raise ValueError(f"A page shows graphs of up to {MOST_NODES:,} nodes; this one has {size:,}.")
@@ -261,6 +260,14 @@ def _notes(recording: Recording) -> list[str]:
     if any(frame.prediction is None for frame in recording.frames):
         notes.append("The readout reads all layers at once, so there is a prediction after the last one only.")
     return notes
+
+
+def _missing_channels(recording: Recording, channels: Sequence[int | str]) -> list[str]:
+    """Return a note on channels that neither states nor values have."""
+    last = recording.frames[-1]
+    width = max((parts[0].shape[1] for parts in (last.states, last.values) if parts), default=0)
+    beyond = [str(name) for name in channels if read_channel(name)[1] >= width]
+    return [f"Not there, of {width} channels: {', '.join(beyond)}."] if beyond and width else []
 
 
 def _share_spans(runs: list[dict[str, Any]]) -> None:

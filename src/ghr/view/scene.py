@@ -1,5 +1,6 @@
 """What a page shows of one model on one graph, as arrays and numbers."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -16,6 +17,7 @@ from ghr.view.embed import embed, quantise, size_of
 from ghr.view.places import Places, drawn_edges, place_clusters
 
 Floats = NDArray[np.float64]
+USUAL = 4  # principal components that are shown unless others are asked for
 DECADES = {"error": 3, "change": 4, "influence": 4}  # how much of a logarithmic scale has colours
 
 
@@ -122,18 +124,32 @@ def change_field(recording: Recording, prediction: Floats) -> tuple[Field | None
     return Field("change", "size of the change", [*levels, *rest], (top / 10 ** DECADES["change"], top), log=True), mean
 
 
-def state_fields(recording: Recording, components: int, channels: Sequence[int]) -> list[Field]:
+def read_channel(name: int | str) -> tuple[bool, int]:
+    """Return whether a name is that of a principal component, such as ``"pc1"``, and its number, from 0."""
+    if isinstance(name, str) and re.fullmatch(r"pc[1-9]\d*", name):
+        return True, int(name[2:]) - 1
+    if isinstance(name, str) and re.fullmatch(r"\d+", name):
+        return False, int(name)
+    if isinstance(name, int) and not isinstance(name, bool) and name >= 0:
+        return False, name
+    raise ValueError(
+        f"channels takes numbers of channels from 0, such as 3, and principal components, such as pc1; got {name!r}."
+    )
+
+
+def state_fields(recording: Recording, channels: Sequence[int | str] | None) -> list[Field]:
     """Return channels or principal components of the states and of the values, in turn.
 
     Args:
         recording: The frames.
-        components: How many principal components; of states with no more channels than that, the channels.
-        channels: Which channels, in place of components.
+        channels: Which, as for :func:`read_channel`; what the states do not have is left out. ``None`` for the first
+            principal components or, of states with as few channels, the channels.
     """
+    chosen = None if channels is None else [read_channel(name) for name in channels]
     both = bool(recording.frames[-1].values) and recording.frames[-1].states[0].shape[1] > 0
     kinds = [("state", "control" if both else "state", [frame.states for frame in recording.frames])]
     kinds.append(("value", "value", [frame.values for frame in recording.frames]))
-    found = [_project(key, word, parts, components, channels) for key, word, parts in kinds]
+    found = [_project(key, word, parts, chosen) for key, word, parts in kinds]
     longest = max(len(fields) for fields in found)
     return [fields[number] for number in range(longest) for fields in found if number < len(fields)]
 
@@ -202,22 +218,24 @@ def mean_by_frame(rows: Floats) -> list[float | None]:
 
 
 def _project(
-    key: str, word: str, frames: Sequence[Sequence[Tensor]], components: int, channels: Sequence[int]
+    key: str, word: str, frames: Sequence[Sequence[Tensor]], chosen: Sequence[tuple[bool, int]] | None
 ) -> list[Field]:
     if not frames[0] or frames[0][0].shape[1] == 0:
         return []
-    width, count = frames[0][0].shape[1], len(frames[0])
-    chosen = [number for number in channels if number < width] or (range(width) if width <= components else None)
-    levels = []
-    for k in range(count):
-        stacked = np.stack([parts[k].double().numpy() for parts in frames])
-        levels.append(stacked[:, :, chosen] if chosen is not None else _components(stacked, components))
+    width = frames[0][0].shape[1]
+    if chosen is None:
+        chosen = [(width > USUAL, number) for number in range(min(width, USUAL))]
+    most = max((number + 1 for component, number in chosen if component), default=0)
+    channels = [np.stack([parts[k].double().numpy() for parts in frames]) for k in range(len(frames[0]))]
+    components = [_components(level, most) for level in channels] if most else []
     fields = []
-    for number in range(levels[0].shape[2]):
-        own = [level[:, :, number] for level in levels]
+    for at, (component, number) in enumerate(chosen):
+        if number >= width:
+            continue
+        own = [level[:, :, number] for level in (components if component else channels)]
         top = _top(np.abs(own[0]))
-        name = f"{word}, channel {chosen[number]}" if chosen is not None else f"{word}, component {number + 1}"
-        fields.append(Field(f"{key}{number}", name, own, (-top, top), diverging=True))
+        name = f"{word}, component {number + 1}" if component else f"{word}, channel {number}"
+        fields.append(Field(f"{key}{at}", name, own, (-top, top), diverging=True))
     return fields
 
 

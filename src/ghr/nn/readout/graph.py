@@ -12,8 +12,8 @@ class GraphReadout(Readout):
     r"""One prediction per graph from the maximum, mean and sum of its node states.
 
     .. math::
-        \hat y_g = W \big[ \max_{i \in g} h_i \,\|\, \operatorname{mean}_{i \in g} h_i \,\|\, \textstyle\sum_{i \in g}
-        h_i \big] + b
+        \hat y_g = W \big[ \max_{i \in g} h_i \,\|\, \operatorname{mean}_{i \in g} h_i \,\|\,
+        {\textstyle \sum_{i \in g}} h_i \big] + b
 
     Args:
         channels: Width :math:`d` of the node states.
