@@ -1,5 +1,6 @@
 import pytest
 import torch
+from torch import nn
 from torch_geometric.data import Batch
 
 from cases import hierarchy, randomise, relative_error
@@ -30,7 +31,7 @@ def assert_same(model, data):
 
 
 @pytest.mark.parametrize("pool", ["max", "sum", "mean"])
-@pytest.mark.parametrize("conv", ["gine", "gated_gine", "gated_gcn"])
+@pytest.mark.parametrize("conv", ["gine", "gated_gine", "gated_gcn", "gcn", "gat", "adgn"])
 def test_predictions_and_gradients_equal_those_of_ghr(conv, pool):
     data = hierarchy(14, 24, edge_reduce=("min", "mean"))
     model = GHR(2, **SETTINGS, conv=conv, edge_dim=3, coarse_edge_dim=6, pool=pool)
@@ -72,7 +73,7 @@ def test_weights_are_copies():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"conv": "gat"}, "gine, gated_gine, gated_gcn; got 'gat'"),
+        ({"conv": nn.Identity()}, "gine, gated_gine, gated_gcn, gcn, gat, adgn; got "),
         ({"edge_dim": None}, "needs edge features on both levels"),
         ({"coarse_edge_dim": 0}, "needs edge features on both levels"),
         ({"levels": 3}, "levels=2; got 3"),

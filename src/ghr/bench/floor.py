@@ -38,6 +38,8 @@ def product_flops(workload: ModelWork, data: Data) -> int:
 def _per_update(conv: str, nodes: int, edges: int, width: int) -> int:
     if conv == "gated_gcn":
         return (4 * nodes + edges) * width * width
+    if conv in ("gcn", "gat", "adgn"):
+        return (1 if conv == "gcn" else 2) * nodes * width * width
     return nodes * width * (3 * SwiGLU(width).inner if conv == "gated_gine" else 2 * width)
 
 

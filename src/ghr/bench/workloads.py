@@ -7,9 +7,11 @@ from ghr.bench.attention_work import AttentionWork
 from ghr.bench.coarsening import Coarsening
 from ghr.bench.graphs import GeometricGraphs, Lattices
 from ghr.bench.model_work import ModelWork
+from ghr.bench.stack_work import StackWork
 from ghr.bench.targets import Targets
+from ghr.bench.value_work import ValueWork
 
-Workload: TypeAlias = ModelWork | Coarsening | AttentionWork
+Workload: TypeAlias = ModelWork | Coarsening | AttentionWork | StackWork | ValueWork
 
 _SHORTEST_PATHS: dict[str, Any] = {
     "in_channels": 1,
@@ -36,6 +38,31 @@ _LATTICE: dict[str, Any] = {
     "steps": 3,
     "t_high": 3,
     "t_low": 3,
+}
+
+_CHOSEN: dict[str, Any] = {
+    "in_channels": 1,
+    "hidden_channels": 16,
+    "out_channels": 1,
+    "conv": None,
+    "edge_dim": 1,
+    "levels": 1,
+    "values": "select",
+    "value_channels": 8,
+    "steps": 3,
+    "t_low": 40,
+}
+_ADDED_UP: dict[str, Any] = {
+    "in_channels": 1,
+    "hidden_channels": 16,
+    "out_channels": 1,
+    "conv": None,
+    "edge_dim": None,
+    "share_coarse": True,
+    "values": "sum",
+    "value_channels": 12,
+    "directions": True,
+    "steps": 1,
 }
 
 WORKLOADS: tuple[Workload, ...] = (
@@ -76,10 +103,31 @@ WORKLOADS: tuple[Workload, ...] = (
         targets=Targets(speedup=8, memory=0.20),
         max_repeats=2,
     ),
+    *(
+        ModelWork(
+            f"A-{conv}",
+            f"A with conv={conv}",
+            GeometricGraphs(32, 325),
+            {**_SHORTEST_PATHS, "conv": conv},
+            targets=Targets(speedup=3),
+        )
+        for conv in ("gcn", "gat", "adgn")
+    ),
+    ModelWork(
+        "C64", "C with 64 channels", Lattices(8, 16), {**_LATTICE, "hidden_channels": 64}, targets=Targets(speedup=3)
+    ),
+    ValueWork(
+        "V-select", "training step, values chosen on 128 graphs of 96 nodes", 128, 96, _CHOSEN, Targets(speedup=3)
+    ),
+    ValueWork(
+        "V-sum", "training step, values added up on 32 lattices of 16 x 16", 32, 16, _ADDED_UP, Targets(speedup=3)
+    ),
     Coarsening("E", "coarsening 32 graphs of 325 nodes", 325, Targets(speedup=15), graphs=32),
     Coarsening("E", "coarsening 100,000 nodes", 100_000, Targets(speedup=15)),
     Coarsening("F", "coarsening 1,000,000 nodes", 1_000_000, Targets(seconds=3), ("ghr",)),
     AttentionWork("G", "training step, attention in 16 graphs of 60 to 150 nodes", 16, (60, 150), Targets(speedup=3)),
+    StackWork("H", "training step, 5 layers of GCN", "gcn", GeometricGraphs(32, 325), Targets(speedup=1)),
+    StackWork("H", "training step, 5 layers of GINE", "gine", GeometricGraphs(32, 325), Targets(speedup=1)),
 )
 
 

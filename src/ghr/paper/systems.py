@@ -3,6 +3,7 @@
 from ghr.paper.cell_tests import ByDiameter, Lattices
 from ghr.paper.epochs import EPOCHS, LONG
 from ghr.paper.equal import Column, System
+from ghr.paper.ranges import RangeTest
 from ghr.paper.row import Test
 
 _DEEP = {"layers": 20}  # graphs are up to 40 hops wide; the published search spaces go from 1 to 40 layers
@@ -49,9 +50,9 @@ LRIM_SYSTEMS = (
         "ghr-gated-gcn-levels",
         "the same with 4 levels, coarse weights shared",
         "ghr-gated-gcn",
-        {"hidden_channels": 64, "levels": 4, "share_coarse": True},
+        {"hidden_channels": 64, "levels": 4, "share_coarse": True, "steps": 2, "t_high": 1},
         family="GHR",
-        note="not in the paper",
+        note="not in the paper; 2 global steps and one update of a coarse level at a time, since loops are nested",
     ),
     System(
         "ghr-sum",
@@ -134,7 +135,7 @@ def _echo(place: int, task: str) -> Column:
         _ECHO_TRAINING,
         EPOCHS[key],
         _published(place, _ECHO_TABLE),
-        (ByDiameter(task, _ECHO_GRAPHS["test"]),),
+        (ByDiameter(task, _ECHO_GRAPHS["test"]), RangeTest(key)),
         long=LONG.get(key, {}),
     )
 
@@ -150,7 +151,7 @@ def _lrim(place: int, key: str, tests: tuple[Test, ...] = (), far_tests: tuple[T
         _LRIM_TRAINING,
         EPOCHS[key],
         _published(place, _LRIM_TABLE),
-        tests,
+        (*tests, RangeTest(key)),
         far_tests,
         long=LONG.get(key, {}),
     )

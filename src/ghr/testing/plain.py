@@ -10,10 +10,11 @@ from torch_geometric.nn import GINEConv, MessagePassing
 
 from ghr.hierarchy.data import levels_of
 from ghr.models import GHR
+from ghr.testing.plain_convs import LAYERS, NAMES
 
 # How PyG's GINEConv calls what GHR's layers call otherwise.
 _GINE_NAMES = {"conv.epsilon": "conv.eps", "conv.edge.": "conv.lin.", "conv.update.": "conv.nn."}
-CONVS: dict[str, dict[str, str]] = {"gine": _GINE_NAMES, "gated_gine": _GINE_NAMES, "gated_gcn": {}}
+CONVS: dict[str, dict[str, str]] = {"gine": _GINE_NAMES, "gated_gine": _GINE_NAMES, "gated_gcn": {}, **NAMES}
 
 
 class PlainGHR(nn.Module):
@@ -95,11 +96,15 @@ class PlainCell(nn.Module):
     def __init__(self, conv: str, channels: int, edge_dim: int | None) -> None:
         super().__init__()
         self.channels = channels
-        self.edge_encoder = None if edge_dim is None else nn.Linear(edge_dim, channels)
+        self.edge_encoder: nn.Module | None = None if edge_dim is None else nn.Linear(edge_dim, channels)
+        if edge_dim is not None and conv in ("gcn", "adgn"):  # which read one positive weight
+            self.edge_encoder = nn.Sequential(nn.Linear(edge_dim, 1), nn.Softplus())
         self.norm = nn.RMSNorm(channels, eps=1e-6)
         self.initial = nn.Parameter(torch.zeros(channels))
         if conv == "gated_gcn":
             self.conv: nn.Module = PlainGatedGCN(channels)  # type: ignore[abstract]
+        elif conv in LAYERS:
+            self.conv = LAYERS[conv](channels)
         else:
             mlp = nn.Sequential(nn.Linear(channels, channels), nn.ReLU(), nn.Linear(channels, channels))
             block = PlainSwiGLU(channels) if conv == "gated_gine" else mlp
@@ -181,7 +186,7 @@ def _pool(x: Tensor, assignment: Tensor, num_clusters: int, how: str) -> Tensor:
 
 
 def _check(config: dict[str, Any]) -> None:
-    if config["conv"] not in CONVS:
+    if config["conv"] not in list(CONVS):  # a module of one's own stands there as a dict
         raise ValueError(f"PlainGHR knows the convs {', '.join(CONVS)}; got {config['conv']!r}.")
     if config["conv"] != "gated_gcn" and (config["edge_dim"] is None or config["coarse_edge_dim"] == 0):
         raise ValueError(f"PlainGHR with conv={config['conv']!r} needs edge features on both levels.")

@@ -28,7 +28,7 @@ def test_the_table_shows_every_system_beside_what_was_published(place, tmp_path)
     text = files[0].read_text()
     error = RowRun(ECHO.row(SYSTEMS[1]), 42, place.runs).result()["metrics"]["mae"]
     assert f"| GCN | {error:.3f} / 2.102 |" in text
-    assert "| GCN, about 30 min | - | 2.102 | - | 3 | - | not run |" in text
+    assert "| GCN, about 30 min | - | 2.102 | - | - | 3 | - | not run |" in text
     assert "Of 3 finished rows of 12 minutes the lowest error is that of" in text
     assert "- GCN: one layer." in text
     assert "†" not in text.split("## All columns")[1]

@@ -13,7 +13,7 @@ from ghr.models.inputs import dtype_of
 from ghr.models.values.update import Reading, ValueState, ValueUpdate
 from ghr.nn.encoder import Width, make_encoder
 from ghr.nn.values import Candidates, Gate, Holder, SelectCell
-from ghr.nn.values.select import CandidateEncoder
+from ghr.nn.values.select import CandidateEncoder, SortedCandidates, sort_candidates
 from ghr.ops import aggregate_sum
 
 
@@ -27,6 +27,7 @@ class SelectLevel(NamedTuple):
         edges: The neighbours.
         members: The nodes below; none at the finest level.
         cluster: The node above; none at the coarsest level.
+        ordered: All of them together, sorted; ``None`` where no kernels compute.
         given: What the input says to the gate.
         num_graphs: Number of graphs.
     """
@@ -37,6 +38,7 @@ class SelectLevel(NamedTuple):
     edges: Candidates
     members: Candidates | None
     cluster: Candidates | None
+    ordered: SortedCandidates | None
     given: Tensor | None
     num_graphs: int
 
@@ -88,10 +90,21 @@ class SelectUpdate(ValueUpdate):
             groups.append((below.held, part.members))
         if above is not None and part.cluster is not None:
             groups.append((above.held, part.cluster))
-        chosen = self.cell.choose(state.held, groups)
+        if part.ordered is None:
+            chosen = self.cell.choose(state.held, groups)
+        else:
+            chosen = self.cell.choose_sorted([holder for holder, _ in groups], part.ordered)
         control, normalised = self._update_control(self._see(state), above, below, outer)
         value = self.cell.close(chosen, part.given, normalised)
         return ValueState(Holder(value, normalised), control)
+
+    def repeat(self, state: ValueState, above: Reading | None, updates: int, outer: int, first: int = 1) -> ValueState:
+        """Update the graph itself several times, in one fused operation where nothing else changes meanwhile."""
+        ordered = self.part.ordered
+        if self.control is not None or above is not None or ordered is None:
+            return super().repeat(state, above, updates, outer, first)
+        value = self.cell.iterate(state.held.value, ordered, self.part.given, updates)
+        return ValueState(Holder(value, None), None)
 
     def _see(self, state: ValueState) -> LevelState | None:
         """Return the state of the control with edges that tell how values differ along them."""
@@ -173,8 +186,12 @@ class SelectValues(nn.Module):
                 own, above = torch.arange(level.num_nodes, device=source.device), levels[k + 1]
                 cluster = _candidates(cell.cluster, above.clusters, own, _distances(above, like), like)
             edges = _candidates(cell.edges, source, target, features, like)
+            groups = [(edges, level.num_nodes)]
+            groups += [] if members is None else [(members, levels[k - 1].num_nodes)]
+            groups += [] if cluster is None else [(cluster, levels[k + 1].num_nodes)]
+            ordered = sort_candidates(groups, level.num_nodes)
             given = cell.read_input(x if k == 0 else None)
-            parts.append(SelectLevel(k, level, features, edges, members, cluster, given, num_graphs))
+            parts.append(SelectLevel(k, level, features, edges, members, cluster, ordered, given, num_graphs))
         return tuple(parts)
 
     def begin(

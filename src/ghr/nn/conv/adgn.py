@@ -5,8 +5,9 @@ import math
 import torch
 from torch import Tensor, nn
 
-from ghr.nn.conv.base import Conv, Edges
-from ghr.nn.conv.gcn import normalise, positive_weight_encoder, weighted_sum
+from ghr.nn.conv.base import Conv, Edges, weight_and_eps
+from ghr.nn.conv.gcn import normalise, positive_weight_encoder, sort_for_kernels, weighted_sum
+from ghr.ops.weighted import weighted_loop
 
 
 class ADGN(Conv):
@@ -48,10 +49,31 @@ class ADGN(Conv):
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Normalise the weights."""
         weight = None if self.edge_dim is None else edge_attr
-        return normalise(edge_index, weight, num_nodes, self.weight.dtype)
+        return sort_for_kernels(normalise(edge_index, weight, num_nodes, self.weight.dtype), num_nodes)
 
     def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
         """Aggregate and update."""
         field = x @ (self.weight - self.weight.T).T - self.gamma * x
         out = field + self.neighbour(weighted_sum(x, edges)) + self.bias
         return self.epsilon * out.tanh(), edges
+
+    def iterate(
+        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, edges: Edges, updates: int
+    ) -> tuple[Tensor, Edges]:
+        """Update a state several times, in one fused operation where the kernels compute."""
+        if edges.neighbours is None or edges.attr is None or self.epsilon == 0:
+            return super().iterate(norm, state, injection, edges, updates)
+        eye = torch.eye(self.channels, dtype=self.weight.dtype)
+        state = weighted_loop(
+            state,
+            injection,
+            weight_and_eps(norm),
+            edges.attr.squeeze(1),
+            edges.neighbours,
+            self.weight - self.weight.T - self.gamma * eye,
+            self.neighbour.weight,
+            self.bias,
+            rate=self.epsilon,
+            updates=updates,
+        )
+        return state, edges

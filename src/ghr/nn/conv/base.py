@@ -120,3 +120,10 @@ class CustomConv(Conv):
 
     def __repr__(self) -> str:
         return f"CustomConv({self.module!r})"
+
+
+def weight_and_eps(norm: nn.RMSNorm) -> tuple[Tensor, float]:
+    """Return what a fused operation needs of a norm."""
+    if norm.eps is None:
+        raise ValueError("The norm must have an eps of its own.")
+    return norm.weight, norm.eps

@@ -4,9 +4,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ghr.nn.conv.base import Conv, Edges
+from ghr.nn.conv.base import Conv, Edges, weight_and_eps
 from ghr.nn.shrink import shrink_parameters
-from ghr.ops import aggregate_sum, pool
+from ghr.ops import aggregate_sum, kernels_for, pool, sort_edges
+from ghr.ops.gat import gat_loop
 
 
 class GAT(Conv):
@@ -48,16 +49,20 @@ class GAT(Conv):
         shrink_parameters(factor, self.source)
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
-        """Append the self loops and project the edge features."""
+        """Append the self loops, project the edge features, and sort the edges if the kernels are to compute."""
         source, target = edge_index
         other = source != target
         loop = torch.arange(num_nodes, device=edge_index.device)
         index = torch.cat([edge_index[:, other], torch.stack([loop, loop])], dim=1)
-        if self.edge is None:
-            return Edges(index, None)
-        assert edge_attr is not None
-        attr = self.edge(edge_attr[other])
-        return Edges(index, torch.cat([attr, pool(attr, target[other], num_nodes, "mean")]))
+        attr = None
+        if self.edge is not None and edge_attr is not None:
+            attr = self.edge(edge_attr[other])
+            attr = torch.cat([attr, pool(attr, target[other], num_nodes, "mean")])
+        if not kernels_for(self.attention):
+            return Edges(index, attr)
+        neighbours = sort_edges(index, num_nodes)
+        index, attr = index[:, neighbours.order], None if attr is None else attr.index_select(0, neighbours.order)
+        return Edges(index, attr, neighbours=neighbours)
 
     def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
         """Attend and aggregate."""
@@ -72,3 +77,23 @@ class GAT(Conv):
         total = aggregate_sum(weight, target, x.size(0))
         out = aggregate_sum(weight * value, target, x.size(0)) / total + self.bias
         return out.relu(), edges
+
+    def iterate(
+        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, edges: Edges, updates: int
+    ) -> tuple[Tensor, Edges]:
+        """Update a state several times, in one fused operation where the kernels compute."""
+        if edges.neighbours is None:
+            return super().iterate(norm, state, injection, edges, updates)
+        state = gat_loop(
+            state,
+            injection,
+            weight_and_eps(norm),
+            edges.attr,
+            edges.neighbours,
+            torch.stack([self.source.weight, self.target.weight]),
+            torch.stack([self.source.bias, self.target.bias]),
+            self.attention,
+            self.bias,
+            updates=updates,
+        )
+        return state, edges

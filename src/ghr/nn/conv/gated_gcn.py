@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from ghr.nn.conv.base import Edges
+from ghr.nn.conv.base import Edges, weight_and_eps
 from ghr.nn.conv.gated_sum import GatedSum
 from ghr.nn.shrink import shrink_parameters
 from ghr.ops import gated_gcn_loop, kernels_for, sort_edges
@@ -68,19 +68,14 @@ class GatedGCN(GatedSum):
         state, attr = gated_gcn_loop(
             state,
             injection,
-            _weight_and_eps(norm),
+            weight_and_eps(norm),
             attr,
             initial,
             neighbours,
             (torch.cat([part.weight for part in maps]), torch.cat([part.bias for part in maps])),
             (self.edge.weight, self.edge.bias),
-            _weight_and_eps(self.norm),
-            _weight_and_eps(self.edge_norm),
+            weight_and_eps(self.norm),
+            weight_and_eps(self.edge_norm),
             updates=updates,
         )
         return state, edges._replace(attr=attr)
-
-
-def _weight_and_eps(norm: nn.RMSNorm) -> tuple[Tensor, float]:
-    assert norm.eps is not None
-    return norm.weight, norm.eps

@@ -3,9 +3,10 @@
 import torch
 from torch import Tensor, nn
 
-from ghr.nn.conv.base import Conv, Edges
+from ghr.nn.conv.base import Conv, Edges, weight_and_eps
 from ghr.nn.shrink import shrink_parameters
-from ghr.ops import aggregate_sum
+from ghr.ops import aggregate_sum, kernels_for, sort_edges
+from ghr.ops.weighted import weighted_loop
 
 
 def positive_weight_encoder(edge_dim: int) -> tuple[nn.Module, int]:
@@ -68,12 +69,43 @@ class GCN(Conv):
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Normalise the weights."""
         weight = None if self.edge_dim is None else edge_attr
-        return normalise(edge_index, weight, num_nodes, self.linear.weight.dtype)
+        return sort_for_kernels(normalise(edge_index, weight, num_nodes, self.linear.weight.dtype), num_nodes)
 
     def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
         """Aggregate and update."""
         total = weighted_sum(x, edges)
         return self.linear(total).relu(), edges
+
+    def iterate(
+        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, edges: Edges, updates: int
+    ) -> tuple[Tensor, Edges]:
+        """Update a state several times, in one fused operation where the kernels compute."""
+        if edges.neighbours is None or edges.attr is None:
+            return super().iterate(norm, state, injection, edges, updates)
+        weight, bias = self.linear.weight, self.linear.bias
+        state = weighted_loop(
+            state,
+            injection,
+            weight_and_eps(norm),
+            edges.attr.squeeze(1),
+            edges.neighbours,
+            None,
+            weight,
+            bias,
+            rate=None,
+            updates=updates,
+        )
+        return state, edges
+
+
+def sort_for_kernels(edges: Edges, num_nodes: int) -> Edges:
+    """Return edges with their features sorted by node, where the kernels are to compute."""
+    attr = edges.attr
+    if attr is None or not kernels_for(attr):
+        return edges
+    neighbours = sort_edges(edges.edge_index, num_nodes)
+    order = neighbours.order
+    return Edges(edges.edge_index.index_select(1, order), attr.index_select(0, order), neighbours=neighbours)
 
 
 def weighted_sum(x: Tensor, edges: Edges) -> Tensor:

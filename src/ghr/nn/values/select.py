@@ -9,7 +9,9 @@ from torch.nn import functional as F
 
 from ghr.nn.encoder import Width, make_encoder
 from ghr.nn.reset import reset_children
+from ghr.ops import Neighbours, kernels_for, sort_edges
 from ghr.ops.select import select
+from ghr.ops.select_loop import select_loop
 
 Gate: TypeAlias = Literal["node", "graph"]
 GATES = ("node", "graph")
@@ -29,6 +31,52 @@ class Candidates(NamedTuple):
     target: Tensor
     base: Tensor
     step: Tensor
+
+
+class SortedCandidates(NamedTuple):
+    """All that nodes may choose from, sorted by node, for kernels.
+
+    Attributes:
+        neighbours: The edges; sources are numbered through over all groups of candidates, the nodes that choose first.
+        base: As in :class:`Candidates`, in the order of the edges.
+        step: Likewise.
+        target: The node that may choose :math:`(E)`.
+    """
+
+    neighbours: Neighbours
+    base: Tensor
+    step: Tensor
+    target: Tensor
+
+
+def sort_candidates(groups: Sequence[tuple[Candidates, int]], num_nodes: int) -> SortedCandidates | None:
+    """Return candidates sorted by the nodes that choose, or ``None`` where no kernels compute.
+
+    Args:
+        groups: The candidates, with the number of nodes they come from; those of the first come from the nodes
+            themselves.
+        num_nodes: Number of nodes that choose.
+    """
+    if not kernels_for(groups[0][0].base):
+        return None
+    sources, first = [], 0
+    for candidates, count in groups:
+        sources.append(candidates.source + first)
+        first += count
+    edge_index = torch.stack([torch.cat(sources), torch.cat([candidates.target for candidates, _ in groups])])
+    neighbours = sort_edges(edge_index, num_nodes, None if len(groups) == 1 else first)
+    base, step = (
+        _rows([(getattr(candidates, name), len(candidates.source)) for candidates, _ in groups], neighbours.order)
+        for name in ("base", "step")
+    )
+    return SortedCandidates(neighbours, base, step, edge_index[1].index_select(0, neighbours.order))
+
+
+def _rows(parts: Sequence[tuple[Tensor, int]], order: Tensor) -> Tensor:
+    """Return rows of all parts in an order; a single row that stands for all stays one."""
+    if len(parts) == 1 and parts[0][0].size(0) == 1:
+        return parts[0][0]
+    return torch.cat([rows.expand(count, -1) for rows, count in parts]).index_select(0, order)
 
 
 class Holder(NamedTuple):
@@ -138,6 +186,47 @@ class SelectCell(nn.Module):
             return select(values[0], logits[0], targets[0], own.value)
         return select(torch.cat(values), torch.cat(logits), torch.cat(targets), own.value)
 
+    def choose_sorted(self, holders: Sequence[Holder], candidates: SortedCandidates) -> Tensor:
+        """Do as :meth:`choose`, by kernels.
+
+        Args:
+            holders: The nodes that choose, and then those that hold the values of the other groups of candidates.
+            candidates: The candidates.
+        """
+        base, own = candidates.base, holders[0]
+        if self.controls is not None and own.control is not None:
+            left, right = self.controls.weight.chunk(2)
+            controls = torch.cat([holder.control for holder in holders if holder.control is not None])
+            base = base + F.linear(own.control, left).index_select(0, candidates.target)
+            base = base + F.linear(controls, right).index_select(0, candidates.neighbours.source)
+        values = torch.cat([holder.value for holder in holders])
+        return self._loop(values, base, candidates, torch.ones_like(own.value), 1)
+
+    def iterate(self, value: Tensor, candidates: SortedCandidates, given: Tensor | None, updates: int) -> Tensor:
+        """Choose and close several times, by kernels and without a control.
+
+        Args:
+            value: Values of the nodes.
+            candidates: The candidates, of one group.
+            given: What :meth:`read_values` returned.
+            updates: How often.
+        """
+        gate = self.open(given, None)
+        gate = torch.ones_like(value) if gate is None else gate
+        return self._loop(value, candidates.base, candidates, gate, updates)
+
+    def _loop(self, values: Tensor, base: Tensor, candidates: SortedCandidates, gate: Tensor, updates: int) -> Tensor:
+        return select_loop(
+            values,
+            base,
+            candidates.step,
+            candidates.neighbours,
+            self.difference.weight,
+            self.sharpness * self.choice.weight,
+            gate,
+            updates=updates,
+        )
+
     def read_values(self, given: Tensor, value: Tensor, batch: Tensor, num_graphs: int) -> Tensor:
         """Return what input and values say to the gate, once per global step.
 
@@ -159,13 +248,18 @@ class SelectCell(nn.Module):
             given: What :meth:`read_values` returned.
             control: Of the nodes :math:`(N, d)`.
         """
+        gate = self.open(given, control)
+        return value if gate is None else gate * value
+
+    def open(self, given: Tensor | None, control: Tensor | None) -> Tensor | None:
+        r"""Return what values are multiplied by, :math:`1 - \rho`; ``None`` without a gate."""
         if not self.has_gate:
-            return value
+            return None
         parts = [] if given is None else [given]
         if self.gate_control is not None and control is not None:
             parts.append(self.gate_control(control))
         hidden = torch.stack(parts).sum(dim=0) if len(parts) > 1 else parts[0]
-        return torch.sigmoid(-self.sharpness * self.gate(hidden.relu())) * value
+        return torch.sigmoid(-self.sharpness * self.gate(hidden.relu()))
 
     def __repr__(self) -> str:
         return f"SelectCell({self.channels}, control={self.control}, gate={self.gate_kind!r})"

@@ -9,8 +9,10 @@ from typing import Any
 from ghr.paper.equal import Column, System
 from ghr.paper.item import Place, Report
 from ghr.paper.markdown import markdown_table, number
+from ghr.paper.ranges import RangeTest, read_range
 from ghr.paper.results import RowResults, gather
 from ghr.paper.row import Row
+from ghr.paper.runs import RowRun
 from ghr.paper.systems import ECHO_COLUMNS, ECHO_SYSTEMS, LRIM_COLUMNS, LRIM_SYSTEMS
 
 _SETTING = """\
@@ -20,8 +22,9 @@ says otherwise: **a difference between two rows of one seed is a hint, no more**
 of rows from the literature were fixed beforehand, without any search; those of rows with values come from the study of
 [cells](table-cells.md), on other seeds and mostly other graphs, and had more attention. Published numbers are means of
 the paper, which takes those of other systems from the literature: trained on the published graphs, searched for, and
-for hours. They show what is possible, not what these rows should have reached. "†" stands behind runs of an older
-version."""
+for hours. They show what is possible, not what these rows should have reached. The range says how far a trained model
+looks: the mean distance of the nodes that a prediction depends on, weighed by how much it does
+([range](../range.md)). "†" stands behind runs of an older version."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,8 @@ class EqualTable:
         }
         text = [_SETTING, self.text, "## All columns", self._overview(found)]
         for column in self.columns:
-            text += [f"## {column.title}", _describe(column), self._cost(column, found), self._rank(column, found)]
+            cost = self._cost(column, found, place)
+            text += [f"## {column.title}", _describe(column), cost, self._rank(column, found)]
         notes = [f"- {system.title}: {system.note}." for system in self.systems if system.note]
         text += ["## What differs", "\n".join(notes)]
         record = [
@@ -83,13 +87,14 @@ class EqualTable:
         ]
         return markdown_table(header, lines)
 
-    def _cost(self, column: Column, found: "_Found") -> str:
-        header = ["system", "error", "published", "parameters", "epochs", "CPU min", "seeds"]
+    def _cost(self, column: Column, found: "_Found", place: Place) -> str:
+        header = ["system", "error", "published", "range in hops", "parameters", "epochs", "CPU min", "seeds"]
         lines = [
             [
                 _title(system, results, column),
                 _error([results], column),
                 column.published.get(system.key, "-"),
+                _range(results, place),
                 f"{results.parameters:,}" if results.results else "-",
                 str(results.row.experiment().train.epochs),
                 _minutes(results),
@@ -142,6 +147,14 @@ def _is_old(result: dict[str, Any]) -> bool:
 def _minutes(results: RowResults) -> str:
     times = [result.get("cpu_seconds", result["seconds"]) for result in results.results.values()]
     return f"{fmean(times) / 60:.1f}" if times else "-"
+
+
+def _range(results: RowResults, place: Place) -> str:
+    """Return how far the models look, the mean over seeds; a dash where nobody has asked."""
+    runs = [RowRun(results.row, seed, place.runs) for seed in results.results]
+    found = [read_range(run, place.data) for run in runs if any(isinstance(t, RangeTest) for t in results.row.tests)]
+    known = [value for value in found if value is not None]
+    return number(fmean(known) if known else None, 1)
 
 
 def _title(system: System, results: RowResults, column: Column) -> str:

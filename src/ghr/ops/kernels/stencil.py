@@ -1,0 +1,89 @@
+"""Sums over fixed offsets on periodic square lattices, a matrix per offset, as products of overlapping rows.
+
+Nodes of a lattice are numbered row by row, so what a node reads of one row of its surroundings lies side by side, and
+what the next node reads begins one node later: a product whose rows overlap, for which nothing is gathered but a copy
+of the lattice with its surroundings. Lattices are cut into parts of a few rows.
+"""
+# fmt: off
+
+import numpy as np
+
+from ghr.jit import called, compiled
+from ghr.ops.kernels.tile import BYTES, tile_4x1, tile_4x2
+from ghr.ops.kernels.types import Array
+
+ROWS = 16  # of a lattice that are one part
+
+
+@compiled
+def convolve(first: int, stop: int, values: Array, side: int, weight: Array, out: Array) -> None:
+    """Fill what all nodes of some parts read; the weight is of shape (width, width * channels, padded columns)."""
+    channels, columns = values.shape[1], out.shape[1]
+    width, depth, wide = weight.shape
+    across, lanes = side + 2 * (width // 2), BYTES // values.itemsize
+    pairs, blocks = wide // (2 * lanes) * (2 * lanes), -(-side // ROWS)
+    image = np.zeros((min(side, ROWS) + width) * across * channels + 8 * channels + 8, values.dtype)
+    line = np.empty((side + 3) // 4 * 4 * wide, values.dtype)
+    for part in range(first, stop):
+        lattice, top = part // blocks, part % blocks * ROWS
+        bottom = min(side, top + ROWS)
+        _surround(values, lattice, side, top, bottom, width // 2, image)
+        for y in range(bottom - top):
+            line[:] = 0
+            for row in range(width):
+                begin, at = (y + row) * across * channels, row * depth * wide
+                for j in range(0, pairs, 2 * lanes):
+                    for x in range(0, side, 4):
+                        tile_4x2(image, begin + x * channels, channels, 1, weight, at + j, wide,
+                                 line, x * wide + j, wide, line, x * wide + j, wide, depth)
+                for j in range(pairs, wide, lanes):
+                    for x in range(0, side, 4):
+                        tile_4x1(image, begin + x * channels, channels, 1, weight, at + j, wide,
+                                 line, x * wide + j, wide, line, x * wide + j, wide, depth)
+            node = (lattice * side + top + y) * side
+            for x in range(side):
+                for j in range(columns):
+                    out[node + x, j] = line[x * wide + j]
+
+
+@compiled
+def correlate(first: int, stop: int, values: Array, side: int, grad: Array, sums: Array) -> None:
+    """Add up the gradient of the weight over some parts; every part has a sum (width, depth or more, columns)."""
+    channels, columns = values.shape[1], grad.shape[1]
+    _, width, depth, wide = sums.shape
+    across, lanes = side + 2 * (width // 2), BYTES // values.itemsize
+    pairs, blocks = wide // (2 * lanes) * (2 * lanes), -(-side // ROWS)
+    image = np.zeros((min(side, ROWS) + width) * across * channels + 8 * channels + 8, values.dtype)
+    line = np.zeros(side * wide, values.dtype)
+    for part in range(first, stop):
+        lattice, top = part // blocks, part % blocks * ROWS
+        bottom, into = min(side, top + ROWS), sums[part]
+        _surround(values, lattice, side, top, bottom, width // 2, image)
+        for y in range(bottom - top):
+            node = (lattice * side + top + y) * side
+            for x in range(side):
+                for j in range(columns):
+                    line[x * wide + j] = grad[node + x, j]
+            for row in range(width):
+                begin, at = (y + row) * across * channels, row * depth * wide
+                for k in range(0, depth, 4):
+                    for j in range(0, pairs, 2 * lanes):
+                        tile_4x2(image, begin + k, 1, channels, line, j, wide,
+                                 into, at + k * wide + j, wide, into, at + k * wide + j, wide, side)
+                    for j in range(pairs, wide, lanes):
+                        tile_4x1(image, begin + k, 1, channels, line, j, wide,
+                                 into, at + k * wide + j, wide, into, at + k * wide + j, wide, side)
+
+
+@called
+def _surround(values: Array, lattice: int, side: int, top: int, bottom: int, reach: int, image: Array) -> None:
+    """Copy some rows of a lattice with all that is at most `reach` rows and columns away."""
+    channels = values.shape[1]
+    at = 0
+    for y in range(top - reach, bottom + reach):
+        node = (lattice * side + y % side) * side
+        for x in range(-reach, side + reach):
+            near = node + x % side
+            for j in range(channels):
+                image[at + j] = values[near, j]
+            at += channels

@@ -1,0 +1,98 @@
+"""Sums over fixed offsets on lattices, as one operation."""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ghr.ops.backend import kernels_for
+from ghr.ops.kernels import stencil as kernels
+from ghr.ops.kernels.vectors import padded
+from ghr.ops.neighbours import as_array
+from ghr.ops.share import share
+
+
+def stencil(values: Tensor, matrices: Tensor, count: int, side: int) -> Tensor:
+    r"""Add up what stands at the offsets of a square, each mapped by a matrix of its own.
+
+    .. math::
+        u_i = \sum_o W_o^\top v_{i + o}
+
+    Args:
+        values: Values :math:`v` of periodic square lattices, one after the other, nodes row by row.
+        matrices: The matrices :math:`W`, one below the other, of the offsets of a square of odd width row by row.
+        count: Number of lattices.
+        side: Nodes along a side of each; at least half the width of the square.
+
+    Shapes:
+        - **values:** :math:`(N, m)`, :math:`N = \text{count} \cdot \text{side}^2`
+        - **matrices:** :math:`(S m, m')`
+        - **output:** :math:`(N, m')`
+    """
+    if kernels_for(values):
+        out: Tensor = _stencil(values.contiguous(), matrices.contiguous(), side)
+        return out
+    width = _width(values, matrices)
+    kernel = matrices.view(width, width, values.size(1), -1).permute(3, 2, 0, 1)
+    image = values.view(count, side, side, -1).permute(0, 3, 1, 2)
+    moved = F.conv2d(F.pad(image, [width // 2] * 4, mode="circular"), kernel)
+    return moved.permute(0, 2, 3, 1).reshape(values.size(0), -1)
+
+
+@torch.library.custom_op("ghr::stencil", mutates_args=())
+def _stencil(values: Tensor, matrices: Tensor, side: int) -> Tensor:
+    return _convolve(values, matrices, side)
+
+
+@_stencil.register_fake
+def _(values: Tensor, matrices: Tensor, side: int) -> Tensor:
+    return values.new_empty(values.size(0), matrices.size(1))
+
+
+@torch.library.custom_op("ghr::stencil_backward", mutates_args=())
+def _stencil_backward(grad_out: Tensor, values: Tensor, matrices: Tensor, side: int) -> tuple[Tensor, Tensor]:
+    """Return the gradients of values and matrices; that of the values reads the opposite offsets."""
+    channels, width = values.size(1), _width(values, matrices)
+    back = matrices.view(width * width, channels, -1).flip(0).transpose(1, 2).reshape(-1, channels)
+    depth, columns = width * channels, matrices.size(1)
+    parts = _parts(values, side)
+    sums = values.new_zeros(parts, width, -(-depth // 4) * 4, padded(columns))
+    given = grad_out.contiguous()
+    share(kernels.correlate, parts, as_array(values), side, as_array(given), as_array(sums))
+    grad_matrices = sums.sum(0)[:, :depth, :columns].reshape(-1, columns)
+    return _convolve(given, back, side), grad_matrices
+
+
+@_stencil_backward.register_fake
+def _(grad_out: Tensor, values: Tensor, matrices: Tensor, side: int) -> tuple[Tensor, Tensor]:
+    return torch.empty_like(values), torch.empty_like(matrices)
+
+
+def _remember(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    values, matrices, ctx.side = inputs
+    ctx.save_for_backward(values, matrices)
+
+
+def _differentiate(ctx: Any, grad_out: Tensor) -> tuple[Tensor | None, ...]:
+    return (*_stencil_backward(grad_out, *ctx.saved_tensors, ctx.side), None)
+
+
+_stencil.register_autograd(_differentiate, setup_context=_remember)
+
+
+def _convolve(values: Tensor, matrices: Tensor, side: int) -> Tensor:
+    columns, width = matrices.size(1), _width(values, matrices)
+    weight = F.pad(matrices, (0, padded(columns) - columns)).view(width, width * values.size(1), -1)
+    out = values.new_empty(values.size(0), columns)
+    share(kernels.convolve, _parts(values, side), as_array(values), side, as_array(weight.contiguous()), as_array(out))
+    return out
+
+
+def _width(values: Tensor, matrices: Tensor) -> int:
+    return math.isqrt(matrices.size(0) // values.size(1))
+
+
+def _parts(values: Tensor, side: int) -> int:
+    return values.size(0) // (side * side) * -(-side // kernels.ROWS)

@@ -1,0 +1,52 @@
+import numba
+import pytest
+import torch
+
+from cases import relative_error
+from ghr import ops
+from ghr.ops.stencil import stencil
+
+
+def run(backend, values, matrices, count, side):
+    with ops.using(backend):
+        out = stencil(values, matrices, count, side)
+    weight = torch.linspace(-1, 2, out.numel(), dtype=out.dtype).view_as(out)
+    return [out, *torch.autograd.grad((out * weight).sum(), (values, matrices))]
+
+
+def case(dtype, count, side, channels, columns, width):
+    torch.manual_seed(0)
+    values = torch.randn(count * side * side, channels, dtype=dtype, requires_grad=True)
+    return values, torch.randn(width**2 * channels, columns, dtype=dtype, requires_grad=True), count, side
+
+
+@pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
+@pytest.mark.parametrize(
+    ("count", "side", "channels", "columns", "width"),
+    [(2, 3, 3, 5, 3), (3, 16, 12, 12, 7), (1, 18, 12, 48, 3), (2, 4, 1, 1, 5), (2, 2, 4, 4, 5), (1, 1, 2, 2, 1)],
+)
+def test_kernels_agree_with_pytorch(count, side, channels, columns, width, dtype, bound):
+    given = case(dtype, count, side, channels, columns, width)
+    for ours, theirs in zip(run("numba", *given), run("torch", *given), strict=True):
+        assert relative_error(ours, theirs.detach()) <= bound
+
+
+def test_gradients_by_finite_differences():
+    values, matrices, count, side = case(torch.float64, 2, 3, 2, 3, 3)
+    assert torch.autograd.gradcheck(lambda *tensors: stencil(*tensors, count, side), (values, matrices))
+
+
+def test_results_do_not_depend_on_the_number_of_threads():
+    given, before, results = case(torch.float32, 3, 18, 4, 6, 5), numba.get_num_threads(), []
+    try:
+        for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
+            numba.set_num_threads(threads)
+            results.append(run("numba", *given))
+    finally:
+        numba.set_num_threads(before)
+    assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
+
+
+def test_the_operation_is_well_formed():
+    values, matrices, _, side = case(torch.float64, 2, 4, 3, 2, 3)
+    torch.library.opcheck(torch.ops.ghr.stencil.default, (values, matrices, side))
