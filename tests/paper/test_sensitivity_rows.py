@@ -41,15 +41,13 @@ def test_a_flat_model_is_told_nothing_of_coarse_levels():
 
 def test_updates_are_counted_level_by_level():
     def cost(**changed):
-        return count_updates(
-            {"steps": 1, "t_high": 2, "t_low": 3, "levels": 2, "partition": "Graclus, 2 rounds", **changed}
-        )
+        return count_updates({"steps": 1, "t_high": 2, "t_low": 3, "levels": 2, **changed}, coarse=0.5, fixed=7)
 
-    assert cost() == 2 / 4 + 2 * 3 + 1
-    assert cost(steps=5) == 5 * cost()
-    assert cost(levels=1) == 3 + 1
-    assert cost(levels=3) == 2 / 16 + 4 / 4 + 4 * 3 + 1
-    assert ECHO.count_epochs({"steps": 1}) == 4 * ECHO.epochs
+    assert cost() == 2 * 3 + 2 / 2 + 7
+    assert cost(steps=5) == 5 * (cost() - 7) + 7
+    assert cost(levels=1) == 3 + 7
+    assert cost(levels=3) == 4 * 3 + (2 + 4) / 2 + 7
+    assert ECHO.count_epochs({"steps": 1}) == round(20 * 116 / 35)
     assert ECHO.count_epochs({"gamma": 1.0}) == ECHO.epochs
 
 

@@ -37,14 +37,14 @@ class Factor:
         return (self.recipe, *self.others)
 
 
-# How to write a partition as settings, and which part of the nodes of a level is left on the next.
-PARTITIONS: dict[str, tuple[dict[str, Any], float]] = {
-    "Graclus, 1 round": ({"partition": "graclus", "rounds": 1}, 1 / 2),
-    "Graclus, 2 rounds": ({"partition": "graclus", "rounds": 2}, 1 / 4),
-    "Graclus, 3 rounds": ({"partition": "graclus", "rounds": 3}, 1 / 8),
-    "heavy edge, 2 rounds": ({"partition": "graclus", "rounds": 2, "mode": "heavy_edge"}, 1 / 4),
-    "random, 2 rounds": ({"partition": "graclus", "rounds": 2, "mode": "random"}, 1 / 4),
-    "blocks of 2 x 2": ({"partition": "grid", "block": 2}, 1 / 4),
+# How to write a partition as settings.
+PARTITIONS: dict[str, dict[str, Any]] = {
+    "Graclus, 1 round": {"partition": "graclus", "rounds": 1},
+    "Graclus, 2 rounds": {"partition": "graclus", "rounds": 2},
+    "Graclus, 3 rounds": {"partition": "graclus", "rounds": 3},
+    "heavy edge, 2 rounds": {"partition": "graclus", "rounds": 2, "mode": "heavy_edge"},
+    "random, 2 rounds": {"partition": "graclus", "rounds": 2, "mode": "random"},
+    "blocks of 2 x 2": {"partition": "grid", "block": 2},
 }
 
 
@@ -61,6 +61,8 @@ class Sensitivity:
         graphs: Graphs of every split.
         epochs: Epochs of the recipe; others get as many as cost about the same.
         number: The name of the error.
+        coarse: What an update of a coarse level costs, in updates of the graph itself, as measured.
+        fixed: What a pass costs beside its updates, in the same unit.
         digits: Digits after the point.
         drawn: How many rows have a value at random for every factor.
     """
@@ -73,6 +75,8 @@ class Sensitivity:
     graphs: Mapping[str, int]
     epochs: int
     number: str
+    coarse: float
+    fixed: float
     digits: int = 3
     drawn: int = 24
     recipe: Mapping[str, Any] = field(init=False)
@@ -138,7 +142,10 @@ class Sensitivity:
 
     def count_epochs(self, changed: Mapping[str, Any]) -> int:
         """Return how many epochs cost about as much as the recipe's, by the number of updates of all levels."""
-        return max(1, round(self.epochs * count_updates(self.recipe) / count_updates({**self.recipe, **changed})))
+        usual, other = (
+            count_updates(chosen, self.coarse, self.fixed) for chosen in (self.recipe, {**self.recipe, **changed})
+        )
+        return max(1, round(self.epochs * usual / other))
 
     def _row(self, title: str, folder: str, changed: Mapping[str, Any], seeds: tuple[int, ...]) -> Row:
         setup = Setup(f"sensitivity/{self.benchmark}", self.benchmark, self.settings, self.graphs, seeds)
@@ -153,23 +160,27 @@ def to_settings(changed: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in changed.items():
         if flat and name in COARSE:
             continue
-        settings |= PARTITIONS[value][0] if name == "partition" else {name: value}
+        settings |= PARTITIONS[value] if name == "partition" else {name: value}
     return settings
 
 
-def count_updates(chosen: Mapping[str, Any]) -> float:
-    """Return what a forward pass costs, in updates of all nodes of the graph.
+def count_updates(chosen: Mapping[str, Any], coarse: float, fixed: float) -> float:
+    """Return what a forward pass costs, in updates of the graph itself.
+
+    Args:
+        chosen: A value for every factor.
+        coarse: What an update of a coarse level costs.
+        fixed: What a pass costs beside its updates.
 
     Example:
-        >>> round(count_updates({"steps": 2, "t_high": 3, "t_low": 4, "levels": 2, "partition": "Graclus, 1 round"}))
-        29
+        >>> count_updates({"steps": 2, "t_high": 3, "t_low": 4, "levels": 2}, coarse=0.5, fixed=1)
+        28.0
     """
-    levels, share = chosen["levels"], PARTITIONS[chosen["partition"]][1]
-    cost, repeats = 0.0, 1
-    for level in range(levels - 1, -1, -1):
-        repeats *= chosen["t_high"] if level else chosen["t_low"]
-        cost += share**level * repeats
-    return float(chosen["steps"] * (cost + 1))  # one more for the readout, and for what is encoded
+    above, repeats = 0, 1
+    for _ in range(chosen["levels"] - 1):
+        repeats *= chosen["t_high"]
+        above += repeats
+    return float(chosen["steps"] * (repeats * chosen["t_low"] + coarse * above) + fixed)
 
 
 def _slug(value: Any) -> str:
@@ -212,6 +223,8 @@ ECHO = Sensitivity(
     {"train": 1000, "val": 200, "test": 480},
     20,
     "mae",
+    coarse=3.0,
+    fixed=8.0,
 )
 LRIM = Sensitivity(
     "lrim-16-hard",
@@ -228,6 +241,8 @@ LRIM = Sensitivity(
     ),
     {**_TRAINING, "lr": 1e-3, "log10": True, "hidden_channels": 32},
     {"train": 500, "val": 100, "test": 250},
-    12,
+    14,
     "log10_mse",
+    coarse=0.4,
+    fixed=0.0,
 )
