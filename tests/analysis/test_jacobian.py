@@ -1,3 +1,4 @@
+import pytest
 import torch
 from analysis_cases import graph, small, three_levels
 
@@ -42,3 +43,11 @@ def test_codes_are_followed_from_the_encoder_on():
     (influence,) = measure_influence(model, model.prepare(data), [2], None)
     assert influence.shape == (24,)
     assert influence[2] > 0
+
+
+def test_rows_and_columns_that_are_not_there_are_sentences():
+    model, data = small("gine"), graph()
+    for arguments, words in ((([12],), "A row must be"), (([-1],), "A row must be"), (([0], 1), "column must be")):
+        with pytest.raises(ValueError, match=words):
+            measure_influence(model, data, *arguments)
+    assert measure_influence(model, data, []).shape == (0, 12)

@@ -271,6 +271,14 @@ def test_odd_graphs_are_sentences_or_answers():
     for graphs, words in (([], "there are none"), ([1], "graphs of PyTorch Geometric")):
         with pytest.raises(ValueError, match=words):
             measure_range(model, graphs, NODE)
+    bare = Data(edge_index=torch.zeros(2, 0, dtype=torch.long), num_nodes=2)
+    with pytest.raises(ValueError, match="node features x"):
+        measure_range(model, [bare], NODE)
+    assert measure_range(small("constant"), [bare], NODE).range is None
+    other = graph()
+    other.length = torch.ones(12)
+    with pytest.raises(ValueError, match="cannot form a batch"):
+        measure_range(model, [other, graph()], NODE)
     lonely = Data(x=torch.ones(1, 1), edge_index=torch.zeros(2, 0, dtype=torch.long), edge_attr=torch.zeros(0, 1))
     assert measure_range(model, [lonely], NODE).range in (0.0, None)
     assert levels_of(lonely)[0].num_nodes == 1

@@ -10,6 +10,7 @@ from torch_geometric.data import Batch, Data, HeteroData
 
 from ghr import CentrePaths, Coarsen, Graclus, GridBlocks
 from ghr.hierarchy.coarsen import PARTITIONS, make_coarsen
+from ghr.hierarchy.lattice import lattice_edges
 from ghr.testing import assert_quotient, random_graph
 
 
@@ -117,6 +118,16 @@ def test_heavy_edge_reads_the_weights_of_the_data():
         assert Coarsen(partition)(data).levels[1].assignment.tolist() == [0, 1, 1, 0]
     with pytest.raises(ValueError, match="one weight per edge"):
         Coarsen(partition)(Data(x=torch.ones(4, 1), edge_index=square, edge_attr=torch.ones(4, 3)))
+
+
+def test_without_weights_all_edges_weigh_the_same_until_they_are_merged():
+    graph = Data(x=torch.ones(64, 1), edge_index=lattice_edges(8))
+    partition = Graclus(rounds=2, mode="heavy_edge")
+    found = Coarsen(partition)(graph).levels[1].assignment
+    assert torch.equal(found, partition(graph.edge_index, 64))
+    graph.edge_weight = torch.ones(graph.num_edges)
+    assert torch.equal(Coarsen(partition)(graph).levels[1].assignment, found)
+    assert not torch.equal(Coarsen(Graclus(rounds=2, mode="random"))(graph).levels[1].assignment, found)
 
 
 def test_the_given_graph_is_left_alone_and_its_attributes_come_along():

@@ -101,9 +101,11 @@ def follow(model: GraphModel, data: Data, loops: Mapping[str, Any]) -> Iterator[
         model.eval()
         if isinstance(readout, nn.Module):
             stack.callback(readout.register_forward_pre_hook(partial(_keep, reads)).remove)
-        x = data["x"]
+        x = data.x
         leaves: list[Tensor] = []
-        if _reads_codes(model, x):
+        if not isinstance(x, Tensor):
+            prediction = model(data, **loops)  # says what is missing, if it reads features
+        elif _reads_codes(model, x):
             encoder = getattr(model, "node_encoder", None)
             watch = _Watch(x, encoder if isinstance(encoder, nn.Module) else None)
             for module in model.modules():

@@ -8,6 +8,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from ghr.analysis.follow import follow
+from ghr.checks import check_whole
 from ghr.models.base import GraphModel
 from ghr.progress import track
 
@@ -31,6 +32,11 @@ def measure_influence(
         One row for each of `rows` :math:`(V, N)`; ``None`` where the input cannot be told apart from the weights.
     """
     with follow(model, data, loops) as done:
+        count, width = done.prediction.shape
+        for row in rows:
+            check_whole("A row", row, 0, count - 1)
+        if column is not None:
+            check_whole("column", column, 0, width - 1)
         if not done.leaves:
             return None
         found = []
@@ -38,4 +44,4 @@ def measure_influence(
             weight = torch.zeros_like(done.prediction)
             weight[row, int(done.prediction[row].argmax()) if column is None else column] = 1
             found.append(done.pull_back([done.prediction], [weight]).cpu())
-        return torch.stack(found)
+        return torch.stack(found) if found else done.leaves[0].new_zeros(0, done.leaves[0].size(0))

@@ -146,9 +146,9 @@ def measure_range(
         part = chosen[start : start + batch_size]
         prepared = [_prepare(model, graphs[index], double) for index in part]
         picks = [_draw(graph, task, nodes, (seed, index)) for graph, index in zip(prepared, part, strict=True)]
+        influence += _measure_batch(model, prepared, task, picks, through, device, loops)
         for graph, picked in zip(prepared, picks, strict=True):
             hops += [*_hops(graph, task, picked)]
-        influence += _measure_batch(model, prepared, task, picks, through, device, loops)
     return Profile.of(influence, hops)
 
 
@@ -195,7 +195,10 @@ def _measure_batch(
     loops: dict[str, Any],
 ) -> list[NDArray[Any]]:
     """Return the influence of all nodes of a graph on each of its picked rows, graph by graph."""
-    batch: Any = Batch.from_data_list(list(graphs))
+    try:
+        batch: Any = Batch.from_data_list(list(graphs))
+    except (KeyError, RuntimeError) as error:
+        raise ValueError(f"These graphs cannot form a batch, since their attributes differ: {error}.") from error
     data = batch.to(device)
     sizes = [int(graph.num_nodes or 0) for graph in graphs]
     rows = sizes if task.level != "edge" else [task.rows(graph) for graph in graphs]

@@ -150,11 +150,12 @@ class Coarsen(BaseTransform):
             return None
         weight = data._store.get("edge_weight")
         weight = data.edge_attr if weight is None else weight
-        if weight is None or weight.numel() != data.num_edges:
-            shape = None if weight is None else tuple(weight.shape)
+        if weight is None:  # all edges weigh the same, until they are merged
+            return torch.ones(int(data.num_edges), device=data["edge_index"].device)
+        if weight.numel() != data.num_edges:
             raise ValueError(
                 f"{self.partition!r} needs one weight per edge, in data.edge_weight or a one-column data.edge_attr; "
-                f"got shape {shape} for {data.num_edges} edges."
+                f"got shape {tuple(weight.shape)} for {data.num_edges} edges."
             )
         return read_weight(weight, data.num_edges)
 

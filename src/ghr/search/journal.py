@@ -9,45 +9,21 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import optuna
-from optuna.distributions import (
-    BaseDistribution,
-    CategoricalDistribution,
-    FloatDistribution,
-    IntDistribution,
-)
-from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
 from ghr.lock import hold, is_held
-from ghr.search.space import Choice, Range, Space
+from ghr.search.importance import distribution_of, weigh_study
+from ghr.search.space import Choice, Space, Trial
 
 NAME = "ghr"
 LOCK = "lock"  # of the folder of a search, held for moments
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One choice, and what became of it.
-
-    Args:
-        number: Its number, from zero.
-        chosen: Settings that were chosen.
-        score: Its validation score; ``None`` if it failed or is not finished.
-        failed: Whether it failed.
-    """
-
-    number: int
-    chosen: dict[str, Any]
-    score: float | None = None
-    failed: bool = False
 
 
 class Journal:
@@ -66,7 +42,7 @@ class Journal:
         self.space = space
         self.higher_is_better = higher_is_better
         self.seed = seed
-        self._distributions = {name: _distribution(values) for name, values in space.items()}
+        self._distributions = {name: distribution_of(values) for name, values in space.items()}
         file = folder / "journal.log"
         self._study = optuna.create_study(
             storage=JournalStorage(JournalFileBackend(str(file), lock_obj=cast(Any, _SystemLock(file)))),
@@ -117,12 +93,7 @@ class Journal:
 
     def importances(self) -> dict[str, float]:
         """Return how much every setting matters for the score, in shares of one; empty where nobody can say yet."""
-        scores = {trial.score for trial in self.done() if trial.score is not None}
-        if len(scores) < 2:
-            return {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            return dict(get_param_importances(self._study, evaluator=PedAnovaImportanceEvaluator()))
+        return weigh_study(self._study)
 
     def run_directory(self, trial: Trial) -> Path:
         """Return where the run of a trial is."""
@@ -193,11 +164,3 @@ def _make_sampler(seed: int, count: int) -> optuna.samplers.BaseSampler:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         return optuna.samplers.TPESampler(seed=number, constant_liar=True)
-
-
-def _distribution(values: Range | Choice) -> BaseDistribution:
-    if isinstance(values, Choice):
-        return CategoricalDistribution(values.texts)
-    if values.whole:
-        return IntDistribution(int(values.low), int(values.high), log=values.log)
-    return FloatDistribution(values.low, values.high, log=values.log)

@@ -1,4 +1,4 @@
-"""What a search may choose from: ranges of numbers and lists of values."""
+"""What a search may choose from, ranges of numbers and lists of values; and what it chose."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -76,6 +76,23 @@ class Choice:
     def describe(self) -> list[Any]:
         """Return it in the types of JSON."""
         return [*self.values]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One choice, and what became of it.
+
+    Args:
+        number: Its number, from zero.
+        chosen: Settings that were chosen.
+        score: Its validation score; ``None`` if it failed or is not finished.
+        failed: Whether it failed.
+    """
+
+    number: int
+    chosen: dict[str, Any]
+    score: float | None = None
+    failed: bool = False
 
 
 Space = Mapping[str, Range | Choice]

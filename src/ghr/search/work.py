@@ -10,8 +10,9 @@ from typing import Any
 
 from ghr.files import explained, write_text
 from ghr.progress import hide_bars, make_bar
-from ghr.search.journal import LOCK, Journal, Trial, wait_for
+from ghr.search.journal import LOCK, Journal, wait_for
 from ghr.search.search import Search
+from ghr.search.space import Trial
 from ghr.train import BusyError
 from ghr.train.directory import jsonable, read_json
 

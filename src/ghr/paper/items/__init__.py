@@ -11,6 +11,7 @@ from ghr.paper.items.memory import Memory
 from ghr.paper.items.parameters import Parameters
 from ghr.paper.items.prediction import Prediction
 from ghr.paper.items.questions import Questions
+from ghr.paper.items.sensitivity import SensitivityTable
 from ghr.paper.items.shift import ShiftTable
 from ghr.paper.items.small_range import SmallRange
 from ghr.paper.items.start import Start
@@ -29,6 +30,7 @@ _ALL: tuple[Item, ...] = (
     LRIM,
     Transfer(),
     ShiftTable(),
+    SensitivityTable(),
     ExtensionTable(),
     CellsTable(),
     Questions(),

@@ -77,7 +77,7 @@ LRIM_SHIFTS = ShiftGroup(
     "Local energies on 100 test lattices of side 16. Targets stay those of the true spins, also where edges are "
     "dropped: energies do not depend on what a model is told of the lattice. Other lattices are drawn at other "
     "temperatures, with the same couplings: more ordered at 0.8 of the benchmark's, less at twice it, and nearly at "
-    "random at a hundred times it.",
+    "random at a hundred times it. `sum` with places and directions knows the lattice and reads no edges at all.",
     {
         "as they are": Changed("lrim-16-hard", 100),
         "shift 0.1": Changed("lrim-16-hard", 100, Shift(0.1)),

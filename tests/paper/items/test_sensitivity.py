@@ -1,0 +1,53 @@
+from dataclasses import replace
+
+from ghr.ops import using
+from ghr.paper.item import Place, write_report
+from ghr.paper.items import ITEMS
+from ghr.paper.items.sensitivity import SensitivityTable
+from ghr.paper.runs import list_runs, work_on
+from ghr.paper.sensitivity import ECHO, Factor
+
+TINY = replace(
+    ECHO,
+    factors=(
+        Factor("R", "steps", 2, (1,)),
+        Factor("T_H", "t_high", 1, (2,)),
+        Factor("T_L", "t_low", 1, (2,)),
+        Factor("levels", "levels", 2, (1,)),
+        Factor("partition", "partition", "Graclus, 1 round", ("random, 2 rounds",)),
+    ),
+    settings={**ECHO.settings, "hidden_channels": 4, "steps": 2, "t_high": 1, "t_low": 1},
+    graphs={"train": 6, "val": 3, "test": 3},
+    epochs=2,
+    drawn=3,
+)
+
+
+def test_what_is_finished_is_shown_weighed_and_drawn(tmp_path):
+    item, place = SensitivityTable(studies=(TINY,)), Place(tmp_path / "runs", tmp_path / "data")
+    with using("torch"):
+        assert work_on(list_runs(item.rows, place.runs), place.data, quiet=True) == []
+    files = write_report(item, place, tmp_path / "out")
+    assert [file.suffix for file in files] == [".md", ".json", ".png"]
+    text = files[0].read_text()
+    assert "not run" not in text
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    assert lines[1].startswith("| the recipe |  | ")
+    assert " to " in lines[1], "the spread over three seeds"
+    assert lines[1].endswith("| 3 |")
+    assert "- better than every seed of the recipe: " in text
+    assert "Of 9 of 9 rows; shares that add up to one." in text
+    assert text.count("| drawn ") == 3
+    record = item.report(place).record["studies"][0]
+    assert set(record["importances"]) == {factor.title for factor in TINY.factors}
+    assert len(record["rows"]) == 9
+
+
+def test_it_can_be_written_before_anything_is_trained(tmp_path):
+    item = ITEMS["table-sensitivity"]
+    files = write_report(item, Place(tmp_path, tmp_path), tmp_path / "out")
+    text = files[0].read_text()
+    assert [file.suffix for file in files] == [".md", ".json"], "nothing can be drawn yet"
+    assert text.count("not run") == len(item.rows)
+    assert "Nothing can be said yet: 0 of 46 rows are finished." in text
+    assert "| pooling | sum | - | - |" in text
