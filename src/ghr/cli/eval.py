@@ -59,14 +59,16 @@ class Eval:
         check_folder("--data", root)
         splits = experiment.data.load(root, run.model.transform)
         compare_data(run, splits, root)
-        size = experiment.train.batch_size
-        scores = jsonable(evaluate_split(run.model, splits, self.split, batch_size=size, **loops))
+        size, parts = experiment.train.batch_size, experiment.train.parts
+        scores = jsonable(evaluate_split(run.model, splits, self.split, batch_size=size, parts=parts, **loops))
         if self.json:
             print(json.dumps(self._describe(run, experiment, splits, loops, scores), allow_nan=False))
         else:
             print(self._say(run, splits, loops, scores))
         if self.out is not None:
-            predictions = predict(run.model, splits.named()[self.split], splits.task, batch_size=size, **loops)
+            predictions = predict(
+                run.model, splits.named()[self.split], splits.task, batch_size=size, parts=parts, **loops
+            )
             rows = write_rows(self.out, splits, self.split, predictions)
             logger.info("%d rows in %s", rows, self.out)
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from ghr.checks import check_whole
 from ghr.hierarchy import kernels
@@ -51,10 +52,10 @@ class Parts:
         [(4, 5), (4, 6), (4, 5)]
     """
 
-    def __init__(self, data: HierarchicalData, count: int, *, halo: int = 4) -> None:
+    def __init__(self, data: Data, count: int, *, halo: int = 4) -> None:
         if not isinstance(data, HierarchicalData) or data.num_levels < 2:
             raise ValueError("Parts are made of a graph with coarse levels; apply Coarsen(...) to it first.")
-        self.data = data.cpu()
+        self.data: HierarchicalData = data.cpu()
         finest, coarse = check_graph(self.data)[:2]
         if "batch" in data and int(finest.batch.max()) > 0:
             raise ValueError("Parts are made of one graph, but this is a batch of several; give one of them.")

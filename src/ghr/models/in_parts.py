@@ -1,7 +1,7 @@
 """GHR on a graph that is too large to train on at once: its nodes in parts, its coarse levels whole."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -57,6 +57,8 @@ class InParts:
     Args:
         model: A GHR of two levels or more that predicts nodes, without values, with learned initial states.
         parts: The graph.
+        t_high: Updates of the coarse levels, if not those of the model.
+        t_low: Updates of the graph itself, if not those of the model.
         share: Which parts this process takes in :meth:`refresh`.
 
     Example:
@@ -69,10 +71,18 @@ class InParts:
         (torch.Size([12, 1]), torch.Size([4, 1]))
     """
 
-    def __init__(self, model: nn.Module, parts: Parts, *, share: Share | None = None) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        parts: Parts,
+        *,
+        t_high: int | Sequence[int] | None = None,
+        t_low: int | None = None,
+        share: Share | None = None,
+    ) -> None:
         self.model, self.parts, self.share = check_parted(model), parts, Share() if share is None else share
         self.noted: Tensor | None = None
-        updates = self.model._updates(parts.data.num_levels, None, None)
+        updates = self.model._updates(parts.data.num_levels, t_high, t_low)
         self.updates, self.inner = updates, math.prod(updates[1:])  # the second: of level 1 in a global step
 
     @property
