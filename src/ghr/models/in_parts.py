@@ -1,7 +1,7 @@
 """GHR on a graph that is too large to train on at once: its nodes in parts, its coarse levels whole."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -102,18 +102,20 @@ class InParts:
         model = self.model
         steps = check_whole("steps", model.steps if steps is None else steps, most=MOST_STEPS)
         read = check_whole("read", steps if read is None else read, most=steps)
-        encoded, notes = self._encode_coarse(), list[Tensor]()
+        encoded = self._encode_coarse()
         like = next(model.parameters())
+        notes = self._make_room(steps, encoded.levels[1].num_nodes, like) if keep else None
+        noted = None if notes is None else iter(notes)
         states = [model._cell(k).initial(like, level.num_nodes) for k, level in enumerate(encoded.levels)]
         states[0], edge_states = states[0].cpu(), encoded.edges[0].updated
         for number in range(1, steps + 1):
             levels: list[Any] = [model._update_of(k, encoded) for k in range(len(states))]
-            levels[0], levels[1] = _Finest(self, edge_states=edge_states), _Noting(levels[1], notes if keep else None)
+            levels[0], levels[1] = _Finest(self, edge_states=edge_states), _Noting(levels[1], noted)
             begin = [LevelState(state, edges) for state, edges in zip(states, encoded.edges, strict=True)]
             states = [level.state for level in run_global_step(levels, begin, self.updates)]
             if number == read:
                 prediction = self._read(states[0])
-        self.noted = torch.stack(notes) if keep else None
+        self.noted = notes if keep else self.noted
         return prediction
 
     def rollout(self, part: Part, steps: int | None = None) -> list[Tensor]:
@@ -146,6 +148,12 @@ class InParts:
                 state = advance(state)
             predictions.append(model._read(encoded, state)[: part.num_own])
         return predictions
+
+    def _make_room(self, steps: int, clusters: int, like: Tensor) -> Tensor:
+        """Return room for what is noted, the same as before where it fits; what it held is forgotten."""
+        shape, before = (steps * self.inner, clusters, self.model.state_channels), self.noted
+        self.noted = None  # half of it would be of other weights if the run were stopped
+        return before if before is not None and before.shape == shape else like.new_empty(shape)
 
     def _encode_coarse(self) -> Encoded:
         """Encode the coarse levels; of the finest there are its size and its assignment only."""
@@ -213,14 +221,14 @@ class _Level1:
 class _Noting(_Level1):
     """Notes what is read from below."""
 
-    def __init__(self, inner: LevelCellUpdate, notes: list[Tensor] | None) -> None:
+    def __init__(self, inner: LevelCellUpdate, notes: Iterator[Tensor] | None) -> None:
         super().__init__(inner)
         self.notes = notes
 
     def read_below(self, below: LevelState) -> Tensor:
         pooled = self.inner.read_below(below._replace(state=below.state.to(self.inner.level.batch.device)))
         if self.notes is not None:
-            self.notes.append(pooled)
+            next(self.notes).copy_(pooled)
         return pooled
 
 
