@@ -166,6 +166,11 @@ class LevelCellUpdate:
         if self.time is None:
             return LevelState(*self.cell(state.state, fixed, state.edges, updates))
         for inner in range(first, first + updates):
-            injection = fixed + self.time(fixed.new_tensor([outer, inner]))
+            injection = fixed + self.time(_pair(fixed, outer, inner))
             state = LevelState(*self.cell(state.state, injection, state.edges))
         return state
+
+
+def _pair(like: Tensor, one: int, other: int) -> Tensor:
+    """Return two numbers as a tensor, made where `like` is: a list would be copied there, for which a GPU stalls."""
+    return torch.cat([like.new_full((1,), one), like.new_full((1,), other)])

@@ -41,6 +41,8 @@ class GlobalLoss:
 
     def add_up(self, share: float) -> float:
         """Return the sum of a number over all processes."""
+        if self.fabric.world_size == 1:
+            return float(share)
         return float(self._sum(torch.tensor(float(share), dtype=torch.float64, device=self.fabric.device)))
 
     def __call__(

@@ -101,7 +101,7 @@ class PartTrainer(Trainer):
         """Return the targets of the nodes of a part that count."""
         own = self.inside.parts.own_nodes(index)
         data = Data(y=self.target[own], mask=self.counted[own], num_nodes=len(own))
-        return Selection.of(self.task, data.to(self.fabric.device))
+        return Selection.of(self.task, data).to(self.fabric.device)
 
 
 def try_parts(model: nn.Module, train_set: Examples, task: Task, config: TrainConfig) -> None:

@@ -203,10 +203,12 @@ class Trainer:
     def _train_batch(self, batch: list[int], steps: int | None, *, place: str) -> float | None:
         """Take one step of the optimiser; return the loss, or ``None`` where nothing of the batch counts."""
         indices, counts = local_share(batch, rank=self.fabric.global_rank, world=self.fabric.world_size)
-        data = collate(self.train_set, indices).to(self.fabric.device)
+        data = collate(self.train_set, indices)
         if self.augment is not None:
             data = self.augment(data)
-        chosen = Selection.of(self.task, data)
+        # Chosen before the batch is moved: to look at targets on a GPU would stall it several times.
+        chosen = Selection.of(self.task, data).to(self.fabric.device)
+        data = data.to(self.fabric.device)
         share = self.objective.weigh(chosen.target) if counts else 0.0
         whole = self.objective.add_up(share)
         if whole == 0:

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ghr.hierarchy.data import at_hand
 from ghr.nn.conv.base import Conv, Edges
 from ghr.nn.shrink import shrink_parameters
 from ghr.ops import aggregate_sum, pool
@@ -49,15 +50,22 @@ class GAT(Conv):
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Append the self loops and project the edge features."""
-        source, target = edge_index
-        other = source != target
         loop = torch.arange(num_nodes, device=edge_index.device)
-        index = torch.cat([edge_index[:, other], torch.stack([loop, loop])], dim=1)
+        given = edge_index[0] == edge_index[1]
+        dropped = None
+        if at_hand(edge_index):
+            edge_index, edge_attr = edge_index[:, ~given], None if edge_attr is None else edge_attr[~given]
+            kept = edge_index.new_ones(edge_index.size(1), 1)
+        else:
+            dropped, kept = torch.cat([given, torch.zeros_like(loop, dtype=torch.bool)]), (~given).unsqueeze(1)
+        index = torch.cat([edge_index, torch.stack([loop, loop])], dim=1)
         if self.edge is None:
-            return Edges(index, None)
+            return Edges(index, None, dropped=dropped)
         assert edge_attr is not None
-        attr = self.edge(edge_attr[other])
-        return Edges(index, torch.cat([attr, pool(attr, target[other], num_nodes, "mean")]))
+        attr, target = self.edge(edge_attr), edge_index[1]
+        count = aggregate_sum(kept.to(attr.dtype), target, num_nodes).clamp(min=1)
+        mean = aggregate_sum(attr * kept, target, num_nodes) / count
+        return Edges(index, torch.cat([attr, mean]), dropped=dropped)
 
     def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
         """Attend and aggregate."""
@@ -67,6 +75,8 @@ class GAT(Conv):
         if edges.attr is not None:
             query = query + edges.attr
         score = F.leaky_relu(query, 0.2) @ self.attention
+        if edges.dropped is not None:
+            score = score.masked_fill(edges.dropped, -torch.inf)
         top = pool(score.detach().unsqueeze(1), target, x.size(0), "max").index_select(0, target)
         weight = (score.unsqueeze(1) - top).exp()
         total = aggregate_sum(weight, target, x.size(0))

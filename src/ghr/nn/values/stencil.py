@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ghr.ops import aggregate_sum
+from ghr.ops import aggregate_sum, count_items
 
 
 class Way(NamedTuple):
@@ -104,7 +104,7 @@ class Hops(nn.Module):
 
 def edge_rates(edge_index: Tensor, num_nodes: int, dtype: torch.dtype) -> Tensor:
     """Return one over the root of the product of the degrees at both ends of every edge, :math:`(E, 1)`."""
-    root = [torch.bincount(ends, minlength=num_nodes).clamp(min=1).to(dtype).rsqrt() for ends in edge_index]
+    root = [count_items(ends, num_nodes).clamp(min=1).to(dtype).rsqrt() for ends in edge_index]
     return (root[0][edge_index[0]] * root[1][edge_index[1]]).unsqueeze(1)
 
 
