@@ -34,14 +34,12 @@ HALO = 4
 LOOPS = {"steps": 4, "t_high": 2, "t_low": 2}
 COUNTS = (1, 4, 16, 64)
 ERROR_LOOPS = {"steps": 4, "t_high": 1, "t_low": 2}  # 8 hops, so that a halo of 8 is as wide as messages go
-ROWS: list[dict[str, int]] = [
-    {"parts": 1, "batch_size": 1},
-    {"parts": 8, "halo": 8, "batch_size": 8},
-    {"parts": 8, "halo": 4, "batch_size": 8},
-    {"parts": 8, "halo": 2, "batch_size": 8},
-    {"parts": 8, "halo": 0, "batch_size": 8},
-    {"parts": 8, "halo": 4, "batch_size": 1},
-]
+
+
+def make_rows(count: int) -> list[dict[str, int]]:
+    """Return what is compared: the whole graph, parts with shorter and shorter halos, and a step for every part."""
+    halos = [{"parts": count, "halo": halo, "batch_size": count} for halo in (8, 4, 2, 0)]
+    return [{"parts": 1, "batch_size": 1}, *halos, {"parts": count, "halo": 4, "batch_size": 1}]
 
 
 def measure_memory(nodes: int, counts: tuple[int, ...]) -> dict[str, Any]:
@@ -98,10 +96,10 @@ def nearest_source(nodes: int, seed: int) -> Data:
     return graph
 
 
-def measure_error(nodes: int, epochs: int, seeds: int, runs: Path) -> dict[str, Any]:
+def measure_error(nodes: int, count: int, epochs: int, seeds: int, runs: Path) -> dict[str, Any]:
     """Train on the whole graph and on parts of it, and test both."""
     rows = []
-    for row in ROWS:
+    for row in make_rows(count):
         found: list[dict[str, float]] = []
         for seed in range(seeds):
             name = "-".join(f"{key}{value}" for key, value in row.items())
@@ -130,9 +128,9 @@ def main() -> None:
     """Run what the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["memory", "error", "step"])
-    parser.add_argument("--nodes", type=int, help="by default 1,000,000 for memory and 20,000 for the error")
-    parser.add_argument("--parts", type=int, nargs="+", default=COUNTS)
-    parser.add_argument("--epochs", type=int, default=60)
+    parser.add_argument("--nodes", type=int, help="by default 1,000,000 for memory and 5,000 for the error")
+    parser.add_argument("--parts", type=int, nargs="+", help="by default 1, 4, 16, 64 for memory, 4 for the error")
+    parser.add_argument("--epochs", type=int, default=120)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--runs", type=Path, default=Path("runs/large_graphs"))
     parser.add_argument("--graph", type=Path, help="for a single step")
@@ -142,9 +140,9 @@ def main() -> None:
         print(json.dumps(take_step(given.graph, given.parts[0])))
         return
     if given.what == "memory":
-        measured = measure_memory(given.nodes or 1_000_000, tuple(given.parts))
+        measured = measure_memory(given.nodes or 1_000_000, tuple(given.parts or COUNTS))
     else:
-        measured = measure_error(given.nodes or 20_000, given.epochs, given.seeds, given.runs)
+        measured = measure_error(given.nodes or 5_000, (given.parts or (4,))[0], given.epochs, given.seeds, given.runs)
     measured |= {"versions": versions(), "machine": machine(torch.device("cpu"))}
     if given.out is not None:
         before = json.loads(given.out.read_text()) if given.out.exists() else {}

@@ -1,7 +1,7 @@
 """GHR on a graph that is too large to train on at once: its nodes in parts, its coarse levels whole."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,9 +11,10 @@ from torch.utils.checkpoint import checkpoint
 
 from ghr.checks import check_whole
 from ghr.hierarchy.parts import Part, Parts
-from ghr.models.cell import LevelCellUpdate, LevelState
+from ghr.models.cell import LevelState
 from ghr.models.ghr import GHR
 from ghr.models.global_step import run_global_step
+from ghr.models.part_reading import Noting, Reading
 from ghr.models.settle import MOST_STEPS
 from ghr.models.state import Encoded, State
 from ghr.nn.conv import Edges
@@ -110,7 +111,7 @@ class InParts:
         states[0], edge_states = states[0].cpu(), encoded.edges[0].updated
         for number in range(1, steps + 1):
             levels: list[Any] = [model._update_of(k, encoded) for k in range(len(states))]
-            levels[0], levels[1] = _Finest(self, edge_states=edge_states), _Noting(levels[1], noted)
+            levels[0], levels[1] = _Finest(self, edge_states=edge_states), Noting(levels[1], noted)
             begin = [LevelState(state, edges) for state, edges in zip(states, encoded.edges, strict=True)]
             states = [level.state for level in run_global_step(levels, begin, self.updates)]
             if number == read:
@@ -139,7 +140,7 @@ class InParts:
             def advance(state: State, noted: Tensor = noted) -> State:
                 step = model._begin(encoded, state)
                 levels = list(step.levels)
-                levels[1] = _Reading(levels[1], noted, own, inside)
+                levels[1] = Reading(levels[1], noted, own, inside)
                 return step.finish(run_global_step(levels, step.states, self.updates))
 
             if model.checkpoint and torch.is_grad_enabled():
@@ -203,60 +204,6 @@ class _Finest:
             if self.edge_states:
                 self.edges[index] = done.edges
         return LevelState(share.add_up(after), state.edges)
-
-
-class _Level1:
-    """Level 1 of a run in parts; what it reads from below is the matter of a subclass."""
-
-    def __init__(self, inner: LevelCellUpdate) -> None:
-        self.inner = inner
-
-    def read_above(self, above: LevelState) -> Tensor:
-        return self.inner.read_above(above)
-
-    def update(self, state: LevelState, above: Tensor | None, below: Tensor) -> LevelState:
-        return self.inner.update(state, above, below)
-
-
-class _Noting(_Level1):
-    """Notes what is read from below."""
-
-    def __init__(self, inner: LevelCellUpdate, notes: Iterator[Tensor] | None) -> None:
-        super().__init__(inner)
-        self.notes = notes
-
-    def read_below(self, below: LevelState) -> Tensor:
-        pooled = self.inner.read_below(below._replace(state=below.state.to(self.inner.level.batch.device)))
-        if self.notes is not None:
-            next(self.notes).copy_(pooled)
-        return pooled
-
-
-class _Reading(_Level1):
-    """Reads a part as it is and all else as it was noted."""
-
-    def __init__(self, inner: LevelCellUpdate, noted: Tensor, own: Tensor, inside: Tensor) -> None:
-        super().__init__(inner)
-        self.noted, self.own, self.inside = iter(noted), own, inside
-
-    def read_below(self, below: LevelState) -> Tensor:
-        pooled = self.inner.read_below(below)
-        joined: Tensor = _Join.apply(pooled, next(self.noted), self.own, self.inside)  # type: ignore[no-untyped-call]
-        return joined
-
-
-class _Join(torch.autograd.Function):
-    """Values of the part's own clusters as they are, of all others as noted; gradients to all that are inside."""
-
-    @staticmethod
-    def forward(ctx: Any, pooled: Tensor, noted: Tensor, own: Tensor, inside: Tensor) -> Tensor:
-        ctx.save_for_backward(inside)
-        return torch.where(own, pooled, noted)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        (inside,) = ctx.saved_tensors
-        return grad * inside, None, None, None
 
 
 def check_parted(model: nn.Module) -> GHR:

@@ -33,7 +33,7 @@ class TrainConfig:
             is learned by heart. Models of fixed depth have no steps and ignore it.
         seed: Seed of the order of batches, of the jitter and of all randomness inside the model.
         parts: Into how many parts a single graph is divided that is too large to train on at once
-            (:class:`~ghr.models.in_parts.InParts`); ``batch_size`` then counts parts. ``1`` keeps graphs whole.
+            (:class:`~ghr.InParts`); ``batch_size`` then counts parts. ``1`` keeps graphs whole.
         halo: Hops around a part from which it still hears.
     """
 

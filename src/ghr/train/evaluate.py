@@ -27,7 +27,7 @@ def predict(
         task: What is asked of them.
         batch_size: Graphs predicted at once.
         parts: Predict nodes in so many parts of every graph, one graph and one part at a time, which gives the same
-            and takes less memory (:class:`~ghr.models.in_parts.InParts`).
+            and takes less memory (:class:`~ghr.InParts`).
         **loops: Numbers for the loops of the model, where other than its own, such as ``steps=8``.
 
     Returns:

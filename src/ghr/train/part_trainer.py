@@ -24,7 +24,7 @@ class PartTrainer(Trainer):
     r"""Trains on the parts of one graph: a batch is some of its parts, each of which is run by itself.
 
     The gradient of a batch is the sum over its parts, each process adding those it took, so any number of processes
-    takes the same steps. What parts read of each other (:class:`~ghr.models.in_parts.InParts`) is noted at the start
+    takes the same steps. What parts read of each other (:class:`~ghr.InParts`) is noted at the start
     of every epoch, by the run that also gives the validation metric of the epoch before.
     """
 
