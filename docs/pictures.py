@@ -23,6 +23,7 @@ from ghr import Coarsen, Graclus
 from ghr.analysis import measure_influence, measure_range
 from ghr.datasets import LRIM, RGGSSSP, ECHOSynth, mae_by_distance
 from ghr.files import replacing
+from ghr.hierarchy.parts import Parts
 from ghr.plots.colours import COLOURS
 from ghr.plots.curves import Panel, draw_curves
 from ghr.plots.distances import draw_distances, draw_predictions, find_furthest
@@ -163,6 +164,34 @@ def draw_speed(data: Path) -> Figure:
     axes.margins(y=0.15)
     axes.grid(alpha=0.3, axis="y")
     axes.legend(frameon=False)
+    return figure
+
+
+def draw_large_graphs(data: Path) -> Figure:
+    """Draw a graph in parts, and the memory of docs/large-graphs.json."""
+    graph = RGGSSSP(data, regime="large", split="train", num_graphs=1)[0]
+    parts = Parts(Coarsen(Graclus(rounds=2))(graph), 6, halo=2)
+    pos, group = graph.pos.numpy(), parts.group[parts.cluster]
+    figure = Figure(figsize=(12, 4.2), layout="constrained")
+    left, middle, right = figure.subplots(1, 3)
+    colours = colormaps["tab10"](group)
+    _draw_graph(left, pos, graph.edge_index, colours, 18)
+    left.set_title(f"{graph.num_nodes} nodes in {len(parts)} parts")
+    part = parts[2]
+    halo, own = part.nodes[part.num_own :].numpy(), part.nodes[: part.num_own].numpy()
+    colours[:, 3] = 0.12
+    colours[own, 3], colours[halo, 3] = 1.0, 0.6
+    _draw_graph(middle, pos, graph.edge_index, colours, 18)
+    middle.set_title("one part, with a halo of 2 hops")
+    measured = json.loads((DOCS / "large-graphs.json").read_text())["memory"]
+    rows = [row for row in measured["rows"] if row["parts"] > 0]
+    at = np.arange(len(rows))
+    right.bar(at, [row["peak"] / 2**30 for row in rows], 0.6, color=COLOURS[0])
+    right.axhline(measured["rows"][0]["peak"] / 2**30, color="0.4", linestyle=":", label="the graph alone")
+    right.set_xticks(at, ["whole" if row["parts"] == 1 else f"{row['parts']} parts" for row in rows])
+    right.set(ylabel="GiB, peak of the process", title=f"training on {measured['levels'][0]:,} nodes")
+    right.grid(alpha=0.3, axis="y")
+    right.legend(frameon=False)
     return figure
 
 
@@ -360,6 +389,7 @@ PICTURES: dict[str, Callable[[Path], Figure | None]] = {
     "range": draw_range,
     "min-plus": draw_min_plus,
     "speed": draw_speed,
+    "large-graphs": draw_large_graphs,
     "diffusion": draw_diffusion,
     "necklaces": draw_necklaces,
     "cell": draw_cell,

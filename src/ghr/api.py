@@ -4,7 +4,9 @@ from ghr.datasets.metrics import Metric
 from ghr.datasets.task import Task
 from ghr.experiment import Experiment, fit
 from ghr.hierarchy import CentrePaths, Coarsen, Graclus, GridBlocks, HierarchicalData, Level
+from ghr.hierarchy.parts import Parts
 from ghr.models import GHR, GPS, MODELS, DeepGNN, Entry, GraphModel, MinPlusGHR, Settled, State
+from ghr.models.in_parts import InParts
 from ghr.models.load import load
 from ghr.nn import EdgeReadout, GraphReadout, NodeReadout, ProportionalReadout
 from ghr.train import DiscountedLoss, Run, TrainConfig
@@ -25,10 +27,12 @@ __all__ = [
     "GraphReadout",
     "GridBlocks",
     "HierarchicalData",
+    "InParts",
     "Level",
     "Metric",
     "MinPlusGHR",
     "NodeReadout",
+    "Parts",
     "ProportionalReadout",
     "Run",
     "Settled",

@@ -3,7 +3,7 @@
 import logging
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +201,7 @@ class Experiment:
             out,
             task=splits.task,
             extra={"experiment": self.describe()},
-            report=lambda best: _report(best, splits, self.train.batch_size),
+            report=lambda best: _report(best, splits, self.train),
             callback=callback,
             quiet=quiet,
         )
@@ -214,7 +214,7 @@ class Experiment:
 
     def config(self) -> dict[str, Any]:
         """Return all of the experiment in the types of JSON."""
-        return {**self.describe(), "train": asdict(self.train)}
+        return {**self.describe(), "train": self.train.describe()}
 
     @classmethod
     def from_run(cls, run: Run) -> "Experiment":
@@ -273,7 +273,7 @@ def fit(
 
 
 def evaluate_split(
-    model: nn.Module, splits: Splits, split: str, *, batch_size: int = 64, **loops: Any
+    model: nn.Module, splits: Splits, split: str, *, batch_size: int = 64, parts: int = 1, **loops: Any
 ) -> dict[str, Any]:
     """Return the scores of a model on a split: by the metric and, where the data have distances, by distance.
 
@@ -282,10 +282,11 @@ def evaluate_split(
         splits: Graphs as the model needs them.
         split: Which of them.
         batch_size: Graphs predicted at once; as many as in training certainly fit into the memory.
+        parts: Predict nodes in so many parts of every graph.
         **loops: Numbers for the loops of the model.
     """
     graphs, task = splits.named()[check_choice("split", split, splits.named())], splits.task
-    prediction, target = collect(model, graphs, task, batch_size=batch_size, **loops)
+    prediction, target = collect(model, graphs, task, batch_size=batch_size, parts=parts, **loops)
     name, factor = find_metric(task.score)
     scores: dict[str, Any] = {name.lower().replace(" ", "_"): task.score(prediction, target)}
     distance = splits.distance
@@ -296,12 +297,12 @@ def evaluate_split(
     return {**scores, **mae_by_distance(factor * prediction, factor * target, hops, splits.in_range)}
 
 
-def _report(model: nn.Module, splits: Splits, batch_size: int) -> dict[str, Any]:
+def _report(model: nn.Module, splits: Splits, how: TrainConfig) -> dict[str, Any]:
     """Return the scores on the test graphs; where these have none, a training that is done is still finished."""
     if splits.test is None:
         return {}
     try:
-        return evaluate_split(model, splits, "test", batch_size=batch_size)
+        return evaluate_split(model, splits, "test", batch_size=how.batch_size, parts=how.parts)
     except ValueError as error:
         logger.warning("The test graphs have no score: %s", error)
         return {}

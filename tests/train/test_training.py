@@ -53,7 +53,7 @@ def test_learns_and_writes_a_whole_run(tmp_path: Path) -> None:
     written = json.loads((tmp_path / "config.json").read_text())
     assert set(written) == {"format", "architecture", "task", "train", "data", "experiment"}
     assert written["format"] == FORMAT
-    assert written["train"] == asdict(config)
+    assert written["train"] == config.describe()
     assert written["experiment"] == EXTRA["experiment"]
     assert written["architecture"]["model"] == "Recurrent"
     assert Task.from_description(written["task"]).describe() == Graphs.task.describe()

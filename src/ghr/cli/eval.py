@@ -64,8 +64,8 @@ class Eval:
         check_folder("--data", root)
         splits = experiment.data.load(root, run.model.transform)
         compare_data(run, splits, root)
-        size = experiment.train.batch_size
-        scores = jsonable(evaluate_split(run.model, splits, self.split, batch_size=size, **loops))
+        size, parts = experiment.train.batch_size, experiment.train.parts
+        scores = jsonable(evaluate_split(run.model, splits, self.split, batch_size=size, parts=parts, **loops))
         profile = None
         if self.range or self.figure is not None:
             profile = measure_range(run.model, splits.named()[self.split], splits.task, **loops)
@@ -81,7 +81,9 @@ class Eval:
         if self.figure is not None and profile is not None:
             _draw(self.figure, run, splits, profile, scores)
         if self.out is not None:
-            predictions = predict(run.model, splits.named()[self.split], splits.task, batch_size=size, **loops)
+            predictions = predict(
+                run.model, splits.named()[self.split], splits.task, batch_size=size, parts=parts, **loops
+            )
             rows = write_rows(self.out, splits, self.split, predictions)
             logger.info("%d rows in %s", rows, self.out)
 

@@ -20,13 +20,17 @@ class Lattice:
     Args:
         level: The level.
         k: Its number, for sentences.
+        num_graphs: How many graphs it has; to find that out would stall a GPU.
 
     Raises:
         ValueError: If a graph is no such lattice.
     """
 
-    def __init__(self, level: Level, k: int = 0) -> None:
-        counts = torch.bincount(level.batch)
+    def __init__(self, level: Level, k: int = 0, *, num_graphs: int | None = None) -> None:
+        if num_graphs is None:
+            counts = torch.bincount(level.batch)
+        else:
+            counts = level.batch.new_zeros(num_graphs).scatter_add(0, level.batch, torch.ones_like(level.batch))
         sides = counts.double().sqrt().round().long()
         if at_hand(level.batch) and not torch.equal(sides * sides, counts):
             wrong = int(counts[sides * sides != counts][0])
@@ -98,7 +102,8 @@ def shift_lattices(data: Data) -> Data:
     Everything that belongs to nodes goes along: inputs, targets, masks. The graph and its levels stay as they are.
     """
     level = levels_of(data)[0]
-    lattice, count = Lattice(level), num_graphs_of(data)
+    count = num_graphs_of(data)
+    lattice = Lattice(level, num_graphs=count)
     rows, columns = (torch.rand(count, device=level.batch.device)[level.batch] * lattice.side for _ in range(2))
     source = lattice.move(rows.long(), columns.long())
     shifted = copy.copy(data)

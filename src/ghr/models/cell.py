@@ -136,10 +136,16 @@ class LevelCellUpdate:
         """Return what is added from above: projected before it is unpooled, since clusters are fewer than members."""
         if self.above is None:
             raise ValueError("Nothing is above the coarsest level.")
-        project, level, members = self.above
+        return self.read_projected(self.above[0](above.state))
+
+    def read_projected(self, above: Tensor) -> Tensor:
+        r"""Return what is added from above, of states that :math:`W''` has mapped already."""
+        if self.above is None:
+            raise ValueError("Nothing is above the coarsest level.")
+        _, level, members = self.above
         if self.x is None:
-            return unpool(project(above.state), level.clusters)
-        return add_unpooled(self.x, project(above.state), level.clusters, members)
+            return unpool(above, level.clusters)
+        return add_unpooled(self.x, above, level.clusters, members)
 
     def read_below(self, below: LevelState) -> Tensor:
         """Return the pooled normalised states of the members."""
@@ -160,6 +166,11 @@ class LevelCellUpdate:
         if self.time is None:
             return LevelState(*self.cell(state.state, fixed, state.edges, updates))
         for inner in range(first, first + updates):
-            injection = fixed + self.time(fixed.new_tensor([outer, inner]))
+            injection = fixed + self.time(_pair(fixed, outer, inner))
             state = LevelState(*self.cell(state.state, injection, state.edges))
         return state
+
+
+def _pair(like: Tensor, one: int, other: int) -> Tensor:
+    """Return two numbers as a tensor, made where `like` is: a list would be copied there, for which a GPU stalls."""
+    return torch.cat([like.new_full((1,), one), like.new_full((1,), other)])

@@ -67,7 +67,8 @@ def make_aggregation(
         if undirected:
             given_weight = given_weight.masked_fill((source == target).unsqueeze(1), 0)
         return Aggregation(used, weight, edge_index, given_weight, num_nodes)
-    index, entries, _, _ = normalise(used, None, num_nodes, dtype)
+    normalised = normalise(used, None, num_nodes, dtype)
+    index, entries = normalised.edge_index, normalised.attr
     if entries is None:
         raise ValueError("The normalised edges have no weights.")
     scale = entries[used.size(1) :].sqrt()  # of the self loops, which are one over the degree

@@ -1,6 +1,6 @@
 """The operations that the recurrence repeats, in PyTorch everywhere and in numba kernels on the CPU."""
 
-from ghr.ops.aggregate import aggregate_sum
+from ghr.ops.aggregate import aggregate_sum, count_items
 from ghr.ops.attention import attend
 from ghr.ops.backend import Backend, kernels_for, use, using
 from ghr.ops.gated_gcn import gated_gcn_loop
@@ -18,6 +18,7 @@ __all__ = [
     "aggregate_sum",
     "attend",
     "check_pool",
+    "count_items",
     "gated_gcn_loop",
     "gine_loop",
     "kernels_for",

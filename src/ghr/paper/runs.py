@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -71,7 +71,7 @@ class RowRun:
         stored = {**run.config.get("experiment", {}), **run.config["train"]}
         if "start" in experiment.options and isinstance(stored.get("options"), dict):
             stored["options"] = experiment.entry.build.complete_config(stored["options"])
-        asked = jsonable({**experiment.describe(), **asdict(experiment.train)})
+        asked = jsonable({**experiment.describe(), **experiment.train.describe()})
         for name, value in asked.items():
             if stored.get(name) != value:
                 raise ValueError(

@@ -1,7 +1,7 @@
 """What a training may be told."""
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
 
 from ghr.checks import check_choice, check_flag, check_number, check_whole
 
@@ -32,6 +32,9 @@ class TrainConfig:
         jitter: Whether each batch runs one step fewer, the same or one more, so that no single number of steps
             is learned by heart. Models of fixed depth have no steps and ignore it.
         seed: Seed of the order of batches, of the jitter and of all randomness inside the model.
+        parts: Into how many parts a single graph is divided that is too large to train on at once
+            (:class:`~ghr.InParts`); ``batch_size`` then counts parts. ``1`` keeps graphs whole.
+        halo: Hops around a part from which it still hears.
     """
 
     epochs: int = 100
@@ -49,10 +52,14 @@ class TrainConfig:
     log10: bool = False
     jitter: bool = True
     seed: int = 0
+    parts: int = 1
+    halo: int = 4
 
     def __post_init__(self) -> None:
         self._set("epochs", check_whole("epochs", self.epochs))
         self._set("batch_size", check_whole("batch_size", self.batch_size))
+        self._set("parts", check_whole("parts", self.parts))
+        self._set("halo", check_whole("halo", self.halo, 0))
         self._set("plateau_patience", check_whole("plateau_patience", self.plateau_patience, 0))
         self._set("seed", check_whole("seed", self.seed, 0, 2**63 - 1))
         if self.patience is not None:
@@ -74,6 +81,11 @@ class TrainConfig:
         self._set("gamma", check_number("gamma", self.gamma, above=0, most=1, also=alike))
         check_flag("log10", self.log10)
         check_flag("jitter", self.jitter)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what was told in the types of JSON; of parts only where there are any."""
+        described = asdict(self)
+        return described if self.parts > 1 else {k: v for k, v in described.items() if k not in ("parts", "halo")}
 
     def _set(self, name: str, value: float) -> None:
         """Keep a number as Python has it, which JSON can hold; it may have come as one of numpy."""

@@ -41,7 +41,9 @@ class GlobalLoss:
 
     def add_up(self, share: float) -> float:
         """Return the sum of a number over all processes."""
-        return float(self._sum(torch.tensor(float(share), device=self.fabric.device)))
+        if self.fabric.world_size == 1:
+            return float(share)
+        return float(self._sum(torch.tensor(float(share), dtype=torch.float64, device=self.fabric.device)))
 
     def __call__(
         self, predictions: list[Tensor], target: Tensor, *, share: float, whole: float

@@ -1,10 +1,12 @@
 """One process or many, by the same script."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar, cast
 
+import torch
 from lightning_fabric import Fabric
+from torch import Tensor
 
 T = TypeVar("T")
 
@@ -35,6 +37,18 @@ def on_rank_zero(fabric: Fabric, function: Callable[[], T]) -> T:
     if error is not None:
         raise error
     return cast(T, value)
+
+
+def sum_gradients(fabric: Fabric, parameters: Iterable[Tensor]) -> None:
+    """Let every process have the sum of the gradients of all, those of which a process has none counting as zero."""
+    trained = [parameter for parameter in parameters if parameter.requires_grad]
+    gradients = [torch.zeros_like(value) if value.grad is None else value.grad for value in trained]
+    if fabric.world_size > 1:
+        flat = cast(Tensor, fabric.all_reduce(torch.cat([value.reshape(-1) for value in gradients]), reduce_op="sum"))
+        sizes = [value.numel() for value in trained]
+        gradients = [part.view_as(value) for part, value in zip(torch.split(flat, sizes), trained, strict=True)]
+    for parameter, gradient in zip(trained, gradients, strict=True):
+        parameter.grad = gradient
 
 
 def _processes() -> tuple[int, int]:

@@ -74,24 +74,33 @@ class Run:
         directory.load_best(self._model, best)
         return self._model.eval()
 
-    def evaluate(self, graphs: Data | Examples, *, batch_size: int = 64, **loops: Any) -> float:
+    def evaluate(
+        self, graphs: Data | Examples, *, batch_size: int = 64, parts: int | None = None, **loops: Any
+    ) -> float:
         """Return the score on graphs with targets, by the metric of the task.
 
         Args:
             graphs: A graph, or many. Of a graph with a ``test_mask`` only the test rows count.
             batch_size: Graphs predicted at once.
+            parts: Predict nodes in so many parts of every graph, which takes less memory; by default in as many as in
+                training.
             **loops: Numbers for the loops of the model, such as ``steps=8``.
         """
         test = [view_split(graph, self.task, "test") for graph in _listed(graphs)]
-        return evaluate(self.model, self._prepare(test), self.task, batch_size=batch_size, **loops)
+        return evaluate(
+            self.model, self._prepare(test), self.task, batch_size=batch_size, parts=self._parts(parts), **loops
+        )
 
-    def predict(self, graphs: Data | Examples, *, batch_size: int = 64, **loops: Any) -> list[Tensor]:
+    def predict(
+        self, graphs: Data | Examples, *, batch_size: int = 64, parts: int | None = None, **loops: Any
+    ) -> list[Tensor]:
         """Return one prediction per graph; the graphs need no targets.
 
         A prediction has a row for each node or edge of the graph, or one for the graph; for classes, their scores.
         Arguments as in :meth:`evaluate`.
         """
-        return predict(self.model, self._prepare(_listed(graphs)), self.task, batch_size=batch_size, **loops)
+        prepared = self._prepare(_listed(graphs))
+        return predict(self.model, prepared, self.task, batch_size=batch_size, parts=self._parts(parts), **loops)
 
     def view(
         self,
@@ -151,6 +160,9 @@ class Run:
             scores |= {f"test, {name.replace('_', ' ')}": result["metrics"].get(name) for name in TEST_SCORES}
             facts |= {label: f"{score:.4g} {unit}" for label, score in scores.items() if score is not None}
         return Subject(self.path.absolute().name, self.model, loops or {}, facts)
+
+    def _parts(self, given: int | None) -> int:
+        return int(self.config["train"].get("parts", 1)) if given is None else given
 
     def _prepare(self, graphs: list[Data]) -> list[Data]:
         return [self.model.prepare(graph) for graph in track(graphs, "prepare", unit="graph")]

@@ -1,6 +1,6 @@
 """Which entries of predictions and targets count."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -33,6 +33,10 @@ class Selection:
         # Indexing with a mask has a backward whose order of additions depends on threads; index_select has not.
         index = (counted.reshape(-1) if entries else rows).nonzero().squeeze(1)
         return cls((target.reshape(-1) if entries else target).index_select(0, index), index, entries)
+
+    def to(self, device: torch.device) -> "Selection":
+        """Return the same on another device."""
+        return replace(self, target=self.target.to(device), index=self.index.to(device))
 
     def apply(self, prediction: Tensor) -> Tensor:
         """Return the predictions that belong to the targets."""

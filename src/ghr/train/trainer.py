@@ -85,7 +85,7 @@ class Trainer:
         self.callback = callback
         self.progress = Progress(task.score.worst)
         self.shown: dict[str, str] = {}
-        self.batches = math.ceil(len(train_set) / config.batch_size)
+        self.batches = math.ceil(self.num_examples / config.batch_size)
         criterion = task.criterion().to(device=fabric.device, dtype=dtype_of(model))
         self.objective = GlobalLoss(DiscountedLoss(criterion, gamma=config.gamma, log10=config.log10), fabric)
         self.penalty: Callable[[Data], Tensor | None] | None = getattr(model, "penalty", None)
@@ -104,6 +104,11 @@ class Trainer:
             self._load_state(state)
         self._started = time.monotonic() - self.progress.seconds
         self._cpu_started = time.process_time() - self.progress.cpu_seconds
+
+    @property
+    def num_examples(self) -> int:
+        """How many examples an epoch has, of which a batch has ``batch_size``."""
+        return len(self.train_set)
 
     def fit(self) -> None:
         """Run the epochs that are left."""
@@ -150,8 +155,7 @@ class Trainer:
     def _epoch(self, epoch: int, bar: "tqdm[Any]") -> None:
         progress, started, lr = self.progress, time.monotonic(), self.schedule.lr
         train_loss = self._train_batches(epoch, bar)
-        size, metric = self.config.batch_size, self.task.score
-        val = on_rank_zero(self.fabric, lambda: evaluate(self.model, self.val_set, self.task, batch_size=size))
+        val, metric = self._validate(), self.task.score
         if math.isnan(val) or val == metric.worst:
             raise self._not_finite(f"The validation metric became {val} in epoch {epoch}")
         self.schedule.step(-val if metric.higher_is_better else val)
@@ -169,11 +173,16 @@ class Trainer:
         if self.callback is not None and self.fabric.is_global_zero:
             self.callback(row)
 
+    def _validate(self) -> float:
+        """Return the validation metric."""
+        size = self.config.batch_size
+        return on_rank_zero(self.fabric, lambda: evaluate(self.model, self.val_set, self.task, batch_size=size))
+
     def _train_batches(self, epoch: int, bar: "tqdm[Any]") -> float:
         config, fabric = self.config, self.fabric
         seed_everything(config.seed, epoch, fabric.global_rank)
         self.model.train()
-        batches = epoch_batches(len(self.train_set), config.batch_size, seed=config.seed, epoch=epoch)
+        batches = epoch_batches(self.num_examples, config.batch_size, seed=config.seed, epoch=epoch)
         steps = getattr(self.model, "steps", None)
         all_steps: list[int | None] = [None] * len(batches)
         if config.jitter and steps is not None:
@@ -194,10 +203,12 @@ class Trainer:
     def _train_batch(self, batch: list[int], steps: int | None, *, place: str) -> float | None:
         """Take one step of the optimiser; return the loss, or ``None`` where nothing of the batch counts."""
         indices, counts = local_share(batch, rank=self.fabric.global_rank, world=self.fabric.world_size)
-        data = collate(self.train_set, indices).to(self.fabric.device)
+        data = collate(self.train_set, indices)
         if self.augment is not None:
             data = self.augment(data)
-        chosen = Selection.of(self.task, data)
+        # Chosen before the batch is moved: to look at targets on a GPU would stall it several times.
+        chosen = Selection.of(self.task, data).to(self.fabric.device)
+        data = data.to(self.fabric.device)
         share = self.objective.weigh(chosen.target) if counts else 0.0
         whole = self.objective.add_up(share)
         if whole == 0:
@@ -211,10 +222,18 @@ class Trainer:
         penalty = None if self.penalty is None else self.penalty(data)
         if penalty is not None:  # every process adds its own, and the gradients are those of the mean
             surrogate = surrogate + penalty
-        if not (math.isfinite(loss) or (self.config.log10 and loss == -math.inf)):
-            raise self._not_finite(f"The loss became {loss} in {place}")
+        self._check_loss(loss, place)
         self.stepper.zero_grad()
         self.fabric.backward(surrogate)
+        self._take_step(loss, place)
+        return loss
+
+    def _check_loss(self, loss: float, place: str) -> None:
+        if not (math.isfinite(loss) or (self.config.log10 and loss == -math.inf)):
+            raise self._not_finite(f"The loss became {loss} in {place}")
+
+    def _take_step(self, loss: float, place: str) -> None:
+        """Clip the gradients and let the optimiser take its step."""
         norm = self.fabric.clip_gradients(
             self.module,
             self.stepper,
@@ -227,7 +246,6 @@ class Trainer:
                 f"The norm of the gradient became {float(norm)} in {place}, where the loss is {loss}"
             )
         self.stepper.step()
-        return loss
 
     def _record(self, row: dict[str, Any], *, better: bool) -> None:
         # The order matters: see ghr.train.directory.

@@ -5,7 +5,6 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict
 from typing import Any
 
 from lightning_fabric import Fabric
@@ -21,6 +20,7 @@ from ghr.progress import hide_bars
 from ghr.train.config import TrainConfig
 from ghr.train.directory import FORMAT, RunDirectory, jsonable
 from ghr.train.evaluate import find_task, predict
+from ghr.train.part_trainer import PartTrainer, try_parts
 from ghr.train.processes import default_fabric, on_rank_zero
 from ghr.train.trainer import Callback, Trainer
 
@@ -85,12 +85,13 @@ def train(
     run = RunDirectory(run_dir)
     model.to(fabric.device)
     if not run.config.exists():
-        _try_out(model, train_set, val_set, asked)
+        _try_out(model, train_set, val_set, asked, config)
     with ExitStack() as stack:
         stack.enter_context(hide_bars(quiet or not fabric.is_global_zero))
         result = on_rank_zero(fabric, lambda: run.open(described, stack))
         if result is None:
-            trainer = Trainer(model, train_set, val_set, asked, config, run, fabric, quiet=quiet, callback=callback)
+            kind = PartTrainer if config.parts > 1 else Trainer
+            trainer = kind(model, train_set, val_set, asked, config, run, fabric, quiet=quiet, callback=callback)
             trainer.fit()
             result = on_rank_zero(fabric, lambda: trainer.finish(described, report))
         best = on_rank_zero(fabric, run.read_best)
@@ -111,7 +112,7 @@ def _describe(
         "format": FORMAT,
         ARCHITECTURE: {**architecture, "parts": _hash_parts(model)},
         "task": task.describe(),
-        "train": asdict(config),
+        "train": config.describe(),
         "data": {"train": fingerprint(train_set), "val": fingerprint(val_set)},
         **extra,
     }
@@ -147,10 +148,13 @@ def _check_trainable(model: nn.Module, train_set: Examples, val_set: Examples) -
             raise ValueError(f"Graphs must be Data of PyTorch Geometric; got {type(graphs[0]).__name__}.")
 
 
-def _try_out(model: nn.Module, train_set: Examples, val_set: Examples, task: Task) -> None:
+def _try_out(model: nn.Module, train_set: Examples, val_set: Examples, task: Task, config: TrainConfig) -> None:
     """Raise what the first epoch would raise, while there is nothing on disk yet."""
     for name, graphs in (("training", train_set), ("validation", val_set)):
-        predict(model, [graphs[0]], task)
+        if config.parts == 1:
+            predict(model, [graphs[0]], task)
+        elif graphs is train_set:
+            try_parts(model, train_set, task, config)
         if not any(_has_target(graphs[index], task) for index in range(len(graphs))):
             raise ValueError(f"Masks and missing targets leave no target in any {name} graph; at least one is needed.")
 

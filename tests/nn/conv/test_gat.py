@@ -68,3 +68,15 @@ def test_starts_like_pyg():
     assert conv.bias.abs().max() == conv.source.bias.abs().max() == 0
     assert float(conv.source.weight.detach().abs().max()) == pytest.approx((6 / 128) ** 0.5, rel=0.01)
     assert float(conv.attention.detach().abs().max()) <= (6 / 65) ** 0.5
+
+
+@pytest.mark.parametrize("edge_dim", [None, 2])
+def test_loops_are_left_out_alike_where_nothing_may_be_looked_at(edge_dim, monkeypatch):
+    x, edge_index, edge_attr = awkward("self loops", 3, edge_dim)
+    conv = randomise(GAT(3, edge_dim))
+    expected = conv.propagate(x, conv.prepare(edge_index, edge_attr, len(x)))[0]
+    monkeypatch.setattr("ghr.nn.conv.gat.at_hand", lambda value: False)
+    ours = conv.propagate(x, conv.prepare(edge_index, edge_attr, len(x)))[0]
+    assert torch.allclose(ours, expected, rtol=1e-12)
+    ours.sum().backward()
+    assert all(torch.isfinite(value.grad).all() for value in conv.parameters())

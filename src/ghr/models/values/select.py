@@ -15,7 +15,7 @@ from ghr.models.values.update import Reading, ValueState, ValueUpdate
 from ghr.nn.encoder import Width, make_encoder
 from ghr.nn.values import Candidates, Holder, SelectCell, SweepCell
 from ghr.nn.values.select import CandidateEncoder, SortedCandidates, sort_candidates
-from ghr.ops import aggregate_sum
+from ghr.ops import aggregate_sum, count_items
 
 Gate: TypeAlias = Literal["node", "graph"]
 GATES = ("node", "graph")
@@ -69,7 +69,7 @@ def _unit(part: SelectLevel) -> Tensor:
         return step
     graph = batch.index_select(0, part.edges.target)
     total = aggregate_sum(step, graph, part.num_graphs)
-    count = torch.bincount(graph, minlength=part.num_graphs).unsqueeze(1)
+    count = count_items(graph, part.num_graphs).unsqueeze(1)
     return torch.where(count > 0, total / count.clamp(min=1), 1.0).index_select(0, batch)
 
 

@@ -56,7 +56,7 @@ class SumValues(nn.Module):
 
     def prepare(self, levels: Sequence[Level], x: Tensor, num_graphs: int) -> tuple[SumLevel, ...]:
         """Return where values move to on every level."""
-        return self.cell.prepare(levels)
+        return self.cell.prepare(levels, num_graphs)
 
     def begin(
         self, parts: tuple[SumLevel, ...], levels: Sequence[Level], value: Tensor, x: Tensor

@@ -18,12 +18,14 @@ class Edges(NamedTuple):
             edges alike.
         initial: The features that a layer which updates its edges adds again at every step.
         neighbours: The edges sorted by node, for a layer whose kernels compute on the CPU.
+        dropped: Edges that do not count :math:`(E)`, where to take them out would stall a GPU.
     """
 
     edge_index: Tensor
     attr: Tensor | None
     initial: Tensor | None = None
     neighbours: Neighbours | None = None
+    dropped: Tensor | None = None
 
     @property
     def updated(self) -> bool:

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ghr.hierarchy.data import at_hand
 from ghr.nn.conv.base import Conv, Edges, weight_and_eps
 from ghr.nn.shrink import shrink_parameters
 from ghr.ops import aggregate_sum, kernels_for, pool, sort_edges
@@ -50,16 +51,22 @@ class GAT(Conv):
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Append the self loops, project the edge features, and sort the edges if the kernels are to compute."""
-        source, target = edge_index
-        other = source != target
         loop = torch.arange(num_nodes, device=edge_index.device)
-        index = torch.cat([edge_index[:, other], torch.stack([loop, loop])], dim=1)
+        given = edge_index[0] == edge_index[1]
+        dropped = None
+        if at_hand(edge_index):
+            edge_index, edge_attr = edge_index[:, ~given], None if edge_attr is None else edge_attr[~given]
+            kept = edge_index.new_ones(edge_index.size(1), 1)
+        else:
+            dropped, kept = torch.cat([given, torch.zeros_like(loop, dtype=torch.bool)]), (~given).unsqueeze(1)
+        index = torch.cat([edge_index, torch.stack([loop, loop])], dim=1)
         attr = None
         if self.edge is not None and edge_attr is not None:
-            attr = self.edge(edge_attr[other])
-            attr = torch.cat([attr, pool(attr, target[other], num_nodes, "mean")])
+            attr, target = self.edge(edge_attr), edge_index[1]
+            count = aggregate_sum(kept.to(attr.dtype), target, num_nodes).clamp(min=1)
+            attr = torch.cat([attr, aggregate_sum(attr * kept, target, num_nodes) / count])
         if not kernels_for(self.attention):
-            return Edges(index, attr)
+            return Edges(index, attr, dropped=dropped)
         neighbours = sort_edges(index, num_nodes)
         index, attr = index[:, neighbours.order], None if attr is None else attr.index_select(0, neighbours.order)
         return Edges(index, attr, neighbours=neighbours)
@@ -72,6 +79,8 @@ class GAT(Conv):
         if edges.attr is not None:
             query = query + edges.attr
         score = F.leaky_relu(query, 0.2) @ self.attention
+        if edges.dropped is not None:
+            score = score.masked_fill(edges.dropped, -torch.inf)
         top = pool(score.detach().unsqueeze(1), target, x.size(0), "max").index_select(0, target)
         weight = (score.unsqueeze(1) - top).exp()
         total = aggregate_sum(weight, target, x.size(0))

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from ghr.nn.readout.base import Readout, ReadoutInput
-from ghr.ops import aggregate_sum
+from ghr.ops import aggregate_sum, count_items
 
 STEEP = 10.0  # what is learned as one: neighbouring values differ by a small part of their size
 ROWS = {"node": 1, "graph": 3, "edge": 3}  # values that a prediction is made of, for each channel
@@ -81,7 +81,7 @@ class MixtureReadout(Readout):
         """Return how large the values of the graph of every row are."""
         square = self.rows_of_nodes(given).detach().square().mean(dim=1)
         total = aggregate_sum(square, given.batch, given.num_graphs)
-        size = (total / torch.bincount(given.batch, minlength=given.num_graphs).clamp(min=1)).sqrt()
+        size = (total / count_items(given.batch, given.num_graphs).clamp(min=1)).sqrt()
         if self.level == "graph":
             return size
         return size.index_select(0, given.batch if self.level == "node" else given.batch[given.edge_index[0]])

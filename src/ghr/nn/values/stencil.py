@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from ghr.ops import aggregate_sum
+from ghr.ops import aggregate_sum, count_items
 from ghr.ops.stencil import stencil
 
 
@@ -95,7 +95,7 @@ class Hops(nn.Module):
 
 def edge_rates(edge_index: Tensor, num_nodes: int, dtype: torch.dtype) -> Tensor:
     """Return one over the root of the product of the degrees at both ends of every edge, :math:`(E, 1)`."""
-    root = [torch.bincount(ends, minlength=num_nodes).clamp(min=1).to(dtype).rsqrt() for ends in edge_index]
+    root = [count_items(ends, num_nodes).clamp(min=1).to(dtype).rsqrt() for ends in edge_index]
     return (root[0][edge_index[0]] * root[1][edge_index[1]]).unsqueeze(1)
 
 

@@ -89,9 +89,11 @@ class SumCell(nn.Module):
             nn.init.zeros_(self.gain.weight)
             nn.init.zeros_(self.gain.bias)
 
-    def prepare(self, levels: Sequence[Level]) -> tuple[SumLevel, ...]:
+    def prepare(self, levels: Sequence[Level], num_graphs: int | None = None) -> tuple[SumLevel, ...]:
         """Return where values move to on every level, for :meth:`feed`."""
-        lattices = [Lattice(level, k) for k, level in enumerate(levels)] if self.directions else []
+        lattices: list[Lattice] = []
+        if self.directions:
+            lattices = [Lattice(level, k, num_graphs=num_graphs) for k, level in enumerate(levels)]
         parts: list[SumLevel] = []
         for k, level in enumerate(levels):
             slot = level.assignment
