@@ -29,6 +29,7 @@ from ghr.ops import (
     sort_edges,
     sort_members,
 )
+from ghr.ops.min_plus_loop import min_plus_loop
 
 
 class Ways(NamedTuple):
@@ -370,10 +371,23 @@ class MinPlusUpdate:
         return self.cell(_arrive(state, self.ways, first), self.cap, self.injection)  # type: ignore[no-any-return]
 
     def repeat(self, state: Tensor, above: Tensor | None, updates: int, outer: int, first: int = 1) -> Tensor:
-        """Update the graph itself."""
-        for _ in range(updates):
-            state = self.update(state, above, None)
-        return state
+        """Update the graph itself, in one fused operation where the kernels compute."""
+        neighbours, cap = self.ways.neighbours, self.cap
+        if neighbours is None:
+            for _ in range(updates):
+                state = self.update(state, above, None)
+            return state
+        return min_plus_loop(
+            state,
+            self.ways.cost,
+            neighbours,
+            cap if above is None else above,
+            cap,
+            cap.new_zeros(1, 1) if self.injection is None else self.injection,
+            self.cell.mix_in.weight,
+            self.cell.mix_out.weight,
+            updates=updates,
+        )
 
 
 def _arrive(x: Tensor, ways: Ways, first: Tensor) -> Tensor:
