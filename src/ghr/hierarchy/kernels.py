@@ -18,12 +18,17 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 MIN_DEGREE, HEAVY_EDGE, RANDOM = 0, 1, 2
 
 
-@compiled
 def number_clusters(label: Ints) -> tuple[Ints, int]:
     """Number clusters 0..C-1 in the order of their labels, which may be any integers; return the numbers and C."""
     if label.min() < 0 or label.max() >= label.size:
-        values = np.unique(label)
-        return np.searchsorted(values, label), values.size
+        values, number = np.unique(label, return_inverse=True)
+        return number.astype(np.int64), values.size
+    return number_small(label)
+
+
+@compiled
+def number_small(label: Ints) -> tuple[Ints, int]:
+    """Do so for labels that are below the number of nodes."""
     number = np.zeros(label.size, np.int64)
     for node in range(label.size):
         number[label[node]] = 1

@@ -63,7 +63,7 @@ def sort_edges(edge_index: Tensor, num_nodes: int, num_sources: int | None = Non
     chunks = chunk_count(num_nodes)
     parts, alone = np.arange(chunks + 1) * num_nodes // chunks, False
     if num_sources is None:
-        separate = segments.separate_parts(start, source, out_start, out_target, PART)
+        separate = segments.separate_parts(start, source, PART)
         alone = num_nodes < 2 * PART or int(np.diff(separate).max(initial=0)) <= num_nodes // 4
         parts = separate if alone else parts
     arrays = (start, source, order, out_start, out_target, out_edge, parts, np.array(alone))
