@@ -45,17 +45,21 @@ def parallel_exact(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def called(function: Function) -> Function:
-    """Compile a function that kernels call: once, where inlining it everywhere would take long."""
-    return cast(Function, numba.njit(**COMMON, fastmath=FAST)(function))
+    """Compile a function that kernels call: once, where inlining it everywhere would take long.
+
+    Python cannot call it. It is compiled again for every literal number that a kernel gives it: give variables.
+    """
+    return cast(Function, numba.njit(**COMMON, **INNER, fastmath=FAST)(function))
 
 
 def inlined(function: Function) -> Function:
-    """Compile a function for use inside other kernels, with sums that the compiler may reorder."""
-    return cast(Function, numba.njit(**COMMON, fastmath=FAST, forceinline=True)(function))
+    """Compile a function for use inside other kernels alone, with sums that the compiler may reorder."""
+    return cast(Function, numba.njit(**COMMON, **INNER, fastmath=FAST, forceinline=True)(function))
 
 
 # Division by zero gives infinity as in numpy: the check for an error would keep loops from being vectorised.
-COMMON: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+COMMON: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+INNER: dict[str, Any] = {"no_cpython_wrapper": True}
 
 # Everything but the assumption that no number is infinite or not a number: those must come through.
 FAST = {"reassoc", "contract", "arcp", "nsz", "afn"}
@@ -68,7 +72,7 @@ def _compile(function: Function, **options: Any) -> Function:
     return cast(Function, dispatcher)
 
 
-class FolderCache(FunctionCache):  # type: ignore[misc]
+class FolderCache(FunctionCache):
     """What numba keeps of a function on disk, for as long as no file beside it has changed.
 
     Args:
@@ -76,13 +80,13 @@ class FolderCache(FunctionCache):  # type: ignore[misc]
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
+        super().__init__(function)  # type: ignore[no-untyped-call]
         folder = Path(function.__code__.co_filename).parent
         self._cache_file._source_stamp = digest_folder(folder)
 
     def load_overload(self, *args: Any) -> Any:
         """Return what was compiled for these types, or nothing; then it is compiled next, which is worth a word."""
-        found = super().load_overload(*args)
+        found = super().load_overload(*args)  # type: ignore[no-untyped-call]
         if found is None:
             _tell()
         return found

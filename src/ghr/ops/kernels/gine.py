@@ -112,7 +112,9 @@ def _forward(
     up: Array, up_bias: Array, down: Array, down_bias: Array, gated: bool, out: Array,
 ) -> None:
     width, wide, zero = down_bias.size, up_bias.size, x.dtype.type(0)
-    half, edge_row = down.size // width, 0 if edges.size == width else width
+    half = down.size // width
+    top: Any = np.int64(0)
+    edge_row = top if edges.size == width else width
     m, o = np.empty(ROWS * width, x.dtype), np.empty(ROWS * width, x.dtype)
     u, g = np.empty(ROWS * half, x.dtype), np.empty(ROWS * half, x.dtype)
     sig = np.empty(ROWS * half, x.dtype)
@@ -123,16 +125,16 @@ def _forward(
             for j in range(width):
                 m[i * width + j] = scale * z[node * width + j]
             add_relu(z, source, start[node], start[node + 1], edges, edge_row, m, i * width, width)
-        product(m, up, wide - half, wide, up_bias, wide - half, 0, u, count, width, half)
+        product(m, up, wide - half, wide, up_bias, wide - half, top, u, count, width, half)
         if gated:
-            product(m, up, 0, wide, up_bias, 0, 0, g, count, width, half)
+            product(m, up, top, wide, up_bias, top, top, g, count, width, half)
             sigmoid(g, sig, count * half)
             for j in range(count * half):
                 u[j] *= g[j] * sig[j]
         else:
             for j in range(count * half):
                 u[j] = max(u[j], zero)
-        product(u, down, 0, width, down_bias, 0, 0, o, count, half, width)
+        product(u, down, top, width, down_bias, top, top, o, count, half, width)
         for j in range(count * width):
             out[here + j] = x[here + j] + o[j]
 
@@ -146,6 +148,7 @@ def _backward_nodes(
 ) -> None:
     """Carry the gradient of the state back to m, which is computed again, and add up that of the weights."""
     wide, half = up_bias.size, down_back.size // width
+    top: Any = np.int64(0)
     zero, one = z.dtype.type(0), z.dtype.type(1)  # a plain 0 or 1 would lift the arithmetic to 64 bits
     m, dm = np.empty(ROWS * width, z.dtype), np.empty(ROWS * width, z.dtype)
     u, g = np.empty(ROWS * half, z.dtype), np.empty(ROWS * half, z.dtype)
@@ -158,22 +161,22 @@ def _backward_nodes(
             for j in range(width):
                 m[i * width + j] = scale * z[node * width + j]
             if shared:
-                add_relu(z, source, start[node], start[node + 1], edges, 0, m, i * width, width)
+                add_relu(z, source, start[node], start[node + 1], edges, top, m, i * width, width)
             else:
                 add_relu_masked(z, source, start[node], start[node + 1], edges, m, i * width, width, mask)
         for j in range(count * width):
             back[j] = grad[here + j]
-        product(back, down_back, 0, half, zeros, 0, 0, ds, count, width, half)
-        product(m, up, wide - half, wide, up_bias, wide - half, 0, u, count, width, half)
+        product(back, down_back, top, half, zeros, top, top, ds, count, width, half)
+        product(m, up, wide - half, wide, up_bias, wide - half, top, u, count, width, half)
         if gated:  # g and u become their own gradients
-            product(m, up, 0, wide, up_bias, 0, 0, g, count, width, half)
+            product(m, up, top, wide, up_bias, top, top, g, count, width, half)
             sigmoid(g, sig, count * half)
             for j in range(count * half):
                 content, swish = u[j], g[j] * sig[j]
                 s[j] = swish * content
                 u[j] = ds[j] * swish
                 g[j] = ds[j] * content * (sig[j] + swish * (one - sig[j]))
-            add_outer(m, g, grad_up, 0, wide, count, width, half)
+            add_outer(m, g, grad_up, top, wide, count, width, half)
         else:
             for j in range(count * half):
                 s[j] = max(u[j], zero)
@@ -184,10 +187,10 @@ def _backward_nodes(
                 for j in range(width):
                     grad_down_bias[j] += back[i * width + j]
         add_outer(m, u, grad_up, wide - half, wide, count, width, half)
-        add_outer(s, back, grad_down, 0, width, count, half, width)
-        product(u, up_back, (wide - half) * width, width, zeros, 0, 0, dm, count, half, width)
+        add_outer(s, back, grad_down, top, width, count, half, width)
+        product(u, up_back, (wide - half) * width, width, zeros, top, top, dm, count, half, width)
         if gated:
-            product(g, up_back, 0, width, dm, 0, width, dm, count, half, width)
+            product(g, up_back, top, width, dm, top, width, dm, count, half, width)
         for i in range(count):
             for j in range(width):
                 grad_m[here + i * width + j] = dm[i * width + j]
@@ -202,6 +205,7 @@ def _backward_edges(
 ) -> None:
     """Carry the gradient of m over the edges and through the norm, and add it to what came before."""
     width, zero = weight.size, x.dtype.type(0)
+    top: Any = np.int64(0)
     total, back = np.empty(width, x.dtype), np.empty(width, x.dtype)
     for i in range(begin, end):
         at = i * width
@@ -210,13 +214,13 @@ def _backward_edges(
         if shared:
             for j in range(width):
                 back[j] = zero
-            add_rows(grad_m, out_target, out_start[i], out_start[i + 1], back, 0, width)
+            add_rows(grad_m, out_target, out_start[i], out_start[i + 1], back, top, width)
             for j in range(width):
                 value = back[j] if z[at + j] + edges[j] > zero else zero
                 total[j] += value
                 grad_edge[j] += value
         else:
-            add_where(mask, out_edge, grad_m, out_target, out_start[i], out_start[i + 1], total, 0, width)
+            add_where(mask, out_edge, grad_m, out_target, out_start[i], out_start[i + 1], total, top, width)
         square, dot = zero, zero
         for j in range(width):
             grad_injection[at + j] = total[j] if fresh else grad_injection[at + j] + total[j]
