@@ -8,7 +8,7 @@ from torch import Tensor
 from ghr.ops.buffers import buffers
 from ghr.ops.kernels import gine as kernels
 from ghr.ops.kernels.masks import mask_width
-from ghr.ops.neighbours import Neighbours, as_array
+from ghr.ops.neighbours import Neighbours, as_array, sort_leaving
 from ghr.ops.share import share
 
 GROUP = 8  # updates whose gradients of the edges are added up together
@@ -103,6 +103,9 @@ def _loop_backward(
 ) -> list[Tensor]:  # fmt: skip
     """Return the gradients of state, injection, norm, edges, epsilon, and the two maps, recomputing every update."""
     n, d = state.shape
+    if out_edge.numel() < source.numel():  # the edges were sorted where nobody asked for gradients
+        lists = sort_leaving(as_array(start), as_array(source), n)
+        out_start, out_target, out_edge = map(torch.from_numpy, lists)
     wide, half = up.size(0), down.size(1)
     shared, count, updates = edges.size(0) == 1, parts.numel() - 1, between.size(0) + 1
     group = 1 if shared else min(updates, GROUP)
