@@ -1,6 +1,7 @@
 """Progress bars with the time left, for whatever takes more than two seconds."""
 
 import logging
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -38,6 +39,12 @@ def make_bar(description: str, total: int | None, *, done: int = 0, unit: str = 
         scale: Whether to count in thousands and millions.
     """
     return tqdm(desc=description, total=total, initial=done, unit=unit, unit_scale=scale, **_options())
+
+
+def say(line: str) -> None:
+    """Write a line to the error output, above the bars; nothing where bars are hidden or logging is switched off."""
+    if _options()["disable"] is None:
+        tqdm.write(line, file=sys.stderr)
 
 
 @contextmanager

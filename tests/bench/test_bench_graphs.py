@@ -1,7 +1,7 @@
 import torch
 from torch_geometric.utils import degree
 
-from ghr.bench.graphs import GeometricGraphs, Lattices, geometric_graph, periodic_lattice
+from ghr.bench.graphs import GeometricGraphs, HubGraphs, Lattices, geometric_graph, hub_graph, periodic_lattice
 from ghr.testing import assert_quotient
 
 
@@ -42,3 +42,13 @@ def test_lattices_carry_distances_on_the_coarse_level_alone():
     assert data.edge_attr is None
     assert data.levels[1].num_nodes == 32
     assert data.levels[1].edge_attr.unique().tolist() == [2.0]
+
+
+def test_few_nodes_of_a_graph_with_hubs_have_many_neighbours():
+    graph = hub_graph(96)
+    count = degree(graph.edge_index[0], 96)
+    assert graph.is_undirected()
+    assert not graph.has_self_loops()
+    assert count.min() >= 1
+    assert count.max() > 5 * count.median()
+    assert HubGraphs(3, 20).load().num_graphs == 3

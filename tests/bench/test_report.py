@@ -1,6 +1,6 @@
 import pytest
 
-from ghr.bench.report import tables, targets_met
+from ghr.bench.report import page, tables, targets_met
 
 
 @pytest.fixture
@@ -56,11 +56,11 @@ def test_targets_are_judged_by_what_was_measured(record):
 
 
 def test_every_figure_has_its_place(record):
-    time, memory, coarsening, floor, scaling, cold, sizes = (table.rows for table in tables(record))
-    assert time == [["A  a training step", "0.5000", "2.00", "4.00", ">= 5", "NO", "1.0e-06", "2.0e-06"]]
-    assert memory == [["A  a training step", "300.0", "600.0", "0.500", "5.0", "100.0", "0.050", "<= 0.1", "yes"]]
-    assert coarsening == [["F", "1,000,000", "6,000,000", "150,000", "1.50", "250", "< 3", "yes"]]
-    assert floor == [["A  a training step", "10.00", "0.2500", "0.5000", "2.00"]]
+    (model, coarsening), scaling, cold, sizes = (table.rows for table in tables(record))
+    assert model[:7] == ["A  a training step", "0.5000", "2.00", "4.00", ">= 5", "5.0", "0.050"]
+    assert model[7:] == ["<= 0.1", "0.2500", "NO", "1.0e-06", "2.0e-06"]
+    assert coarsening == ["F  coarsening", "1.50", "-", "-", "< 3 s", "-", "-", "-", "-", "yes", "-", "-"]
+    assert "40 GFLOP/s" in tables(record)[0].title
     assert scaling == [["A", "2.00", "1.00", "2.00"]]
     assert cold == [["A", "0.5000", "9.00", "0.5000", "0.7500", "0.2500"]]
     assert sizes == [["1,000", "0.0020", "2.00", "3.0", "3000"]]
@@ -68,5 +68,13 @@ def test_every_figure_has_its_place(record):
 
 def test_headers_fit_rows_and_what_was_not_measured_has_no_table(record):
     assert all(len(row) == len(table.header) for table in tables(record) for row in table.rows)
-    del record["workloads"][0]
-    assert [table.title[:10] for table in tables({"workloads": record["workloads"]})] == ["Coarsening"]
+    assert [table.title[:7] for table in tables({"workloads": record["workloads"]})] == ["Medians"]
+
+
+def test_the_page_has_all_tables_and_says_where_they_were_measured(record):
+    for row in record["workloads"]:
+        row["met"] = targets_met(row)
+    text = page({**record, "threads": 2, "machine": {"cpu": "some CPU"}, "versions": {"ghr": "1.2"}})
+    assert "2 threads on cpu some CPU, with ghr 1.2; 2 of 3 targets are met" in text
+    assert "| A  a training step | 0.5000 | 2.00 | 4.00 | >= 5 |" in text
+    assert all(f"## {table.title}" in text for table in tables(record))

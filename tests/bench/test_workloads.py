@@ -2,6 +2,7 @@ import pytest
 
 from ghr.bench import WORKLOADS, select
 from ghr.bench.attention_work import AttentionWork
+from ghr.bench.batching import Batching
 from ghr.bench.compare import compare
 from ghr.bench.stack_work import StackWork
 from ghr.bench.targets import NO_TARGETS
@@ -15,7 +16,7 @@ def test_names_select_and_keep_the_order():
 
 
 def test_an_unknown_name_is_told_the_known_ones():
-    with pytest.raises(ValueError, match=r"Unknown workload 'Z'; known are A, Aw, B, C, D, A-gcn, .*, E, F, G, H\."):
+    with pytest.raises(ValueError, match=r"Unknown workload 'Z'; known are A, Aw, B, C, D, A-gcn, .*, H, I, S\."):
         select(["A", "Z"])
 
 
@@ -33,6 +34,7 @@ def test_ours_and_plain_agree(workload):
     assert set(row["seconds"]) == set(workload.implementations)
     trains = getattr(workload, "train", isinstance(workload, AttentionWork | StackWork))
     expected = {"output", "gradient"} if trains else {"output"}
-    assert set(row["errors"]) == (expected if "plain" in workload.implementations else set())
+    compared = "plain" in workload.implementations and not isinstance(workload, Batching)
+    assert set(row["errors"]) == (expected if compared else set())
     assert all(error < 1e-3 for error in row["errors"].values())  # single precision through a deep recurrence
     assert 1 < row.get("clusters", 2) < row["nodes"] < row["edges"]

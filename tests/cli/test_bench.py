@@ -6,9 +6,9 @@ from test_cli import run
 
 def test_bench_prints_tables_and_writes_where_it_was_measured(capsys, tmp_path):
     file = tmp_path / "bench.json"
-    code, out, _ = run(capsys, "bench", "A", "F", "--quick", "--threads", "1", "--floor", "--quiet", "--out", str(file))
+    code, out, _ = run(capsys, "bench", "A", "F", "--quick", "--threads", "1", "--quiet", "--out", str(file))
     assert code == 0
-    assert all(words in out for words in ["times faster", "Memory in MB", "ns per edge", "times the floor"])
+    assert all(words in out for words in ["times faster", "memory [MB]", "floor [s]", "GFLOP/s"])
     assert "0 of 0 targets met, 1 threads." in out
 
     record = json.loads(file.read_text())
@@ -31,25 +31,27 @@ def test_bench_measures_more_on_request(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("ghr.cli.bench.cold_start", lambda workload, **options: asked.append("cold") or COLD)
     monkeypatch.setattr("ghr.cli.bench.growth", lambda sizes, **options: asked.append(sizes) or SIZES)
     arguments = ["--quick", "--no-memory", "--threads", "1", "--repeats", "1", "--scaling", "--cold", "--quiet"]
-    file = tmp_path / "bench.json"
-    code, out, _ = run(capsys, "bench", "C", *arguments, "--sizes", "10", "20", "--out", str(file))
+    file, page = tmp_path / "bench.json", tmp_path / "bench.md"
+    arguments += ["--sizes", "10", "20", "--out", str(file), "--page", str(page)]
+    code, out, _ = run(capsys, "bench", "C", *arguments)
     assert code == 0
     assert asked == ["cold", (10, 20)]
     assert all(words in out for words in ["2 threads", "second call", "bytes per node"])
-    assert "Memory in MB" not in out
+    assert page.read_text().startswith("# Benchmark")
     assert json.loads(file.read_text())["scaling"][0]["name"] == "C"
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["A", "Z"], "Unknown workload 'Z'; known are A, Aw, B, C, D, E, F, G."),
+        (["A", "Z"], "Unknown workload 'Z'; known are A, Aw, B, C, D, E, F, G, H, I."),
         (["A", "--repeats", "0"], "repeats of at least 1; got repeats=0"),
         (["A", "--threads", "0"], "threads of at least 1; got threads=0"),
         (["A", "--sizes", "10", "0"], "sizes of at least 1; got sizes=0"),
         (["A", "--threads", "100000"], "cores for us; got threads=100000"),
-        (["E", "--cold"], "--floor, --scaling and --cold are about models; none of the workloads"),
+        (["E", "--cold"], "--scaling and --cold are about models; none of the workloads"),
         (["A", "--out", "{tmp}"], "--out takes a JSON file, but"),
+        (["A", "--page", "{tmp}"], "--page takes a Markdown file, but"),
         (["A", "--out", "{tmp}/missing/bench.json"], "missing for the JSON file does not exist"),
     ],
 )

@@ -22,6 +22,20 @@ def geometric_graph(num_nodes: int, mean_degree: float = 6, seed: int = 0) -> Da
     return Data(x=x, edge_index=edges, edge_attr=torch.ones(edges.size(1), 1))
 
 
+def hub_graph(num_nodes: int, edges_each: int = 2, seed: int = 0) -> Data:
+    """Return a graph that grew by preferential attachment, so that few nodes have many neighbours; marked as above."""
+    rng, ends = np.random.default_rng(seed), [0]
+    pairs = set()
+    for node in range(1, num_nodes):
+        pairs |= {(ends[place], node) for place in rng.integers(len(ends), size=edges_each)}
+        ends += [end for pair in pairs if pair[1] == node for end in pair]
+    half = torch.tensor(sorted(pairs)).T
+    edges = torch.cat([half, half.flip(0)], dim=1)
+    x = torch.zeros(num_nodes, 1)
+    x[-1] = 1
+    return Data(x=x, edge_index=edges, edge_attr=torch.ones(edges.size(1), 1))
+
+
 def periodic_lattice(side: int, seed: int = 0) -> Data:
     """Return a square lattice on a torus with a random spin on every node and no edge features."""
     node = torch.arange(side * side).view(side, side)
@@ -57,6 +71,28 @@ class GeometricGraphs:
         return _batch(graphs)
 
     def quick(self) -> "GeometricGraphs":
+        """Return a few small ones of the kind."""
+        return replace(self, count=min(self.count, 2), nodes=min(self.nodes, 60))
+
+
+@dataclass(frozen=True)
+class HubGraphs:
+    """Graphs with hubs, as the synthetic ones of ECHO; levels as of :class:`GeometricGraphs`.
+
+    Args:
+        count: Number of graphs in the batch.
+        nodes: Nodes of each.
+    """
+
+    count: int
+    nodes: int
+
+    def load(self) -> Data:
+        """Return them as one batch, with targets."""
+        coarsen = Coarsen(Graclus(rounds=3), ("min", "mean"))
+        return _batch([coarsen(hub_graph(self.nodes, seed=seed)) for seed in range(self.count)])
+
+    def quick(self) -> "HubGraphs":
         """Return a few small ones of the kind."""
         return replace(self, count=min(self.count, 2), nodes=min(self.nodes, 60))
 

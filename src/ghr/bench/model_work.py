@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from ghr.bench.graphs import GeometricGraphs, Lattices
+from ghr.bench.graphs import GeometricGraphs, HubGraphs, Lattices
 from ghr.bench.targets import NO_TARGETS, Targets
 from ghr.hierarchy.data import levels_of
 from ghr.models import GHR
@@ -32,7 +32,7 @@ class ModelWork:
 
     name: str
     title: str
-    graphs: GeometricGraphs | Lattices
+    graphs: GeometricGraphs | HubGraphs | Lattices
     options: dict[str, Any] = field(repr=False)
     train: bool = True
     targets: Targets = NO_TARGETS

@@ -15,17 +15,29 @@ class TitledTable(NamedTuple):
 
 def tables(record: dict[str, Any]) -> list[TitledTable]:
     """Return the tables of a record, without those that have nothing to show."""
-    rows = record["workloads"]
     made = [
-        _time([row for row in rows if row["speedup"] is not None]),
-        _memory([row for row in rows if row.get("memory")]),
-        _coarsening([row for row in rows if row["name"] in ("E", "F")]),
-        _floor(record.get("product_speed"), [row for row in rows if row.get("floor_ratio")]),
+        _workloads(record["workloads"], record.get("product_speed")),
         _scaling(record.get("scaling", [])),
         _cold(record.get("cold", [])),
         _sizes(record.get("sizes", [])),
     ]
     return [table for table in made if table.rows]
+
+
+def page(record: dict[str, Any]) -> str:
+    """Return a page in Markdown with all tables of a record, and where they were measured."""
+    machine, found = record["machine"], [met for row in record["workloads"] for met in row["met"].values()]
+    parts = ["# Benchmark", "![Time of plain code and of ghr, with their ratio](pictures/speed.png)"]
+    parts.append(
+        f"What `ghr bench` measured with {record['threads']} threads on {_say(machine)}, with "
+        f"{_say(record['versions'])}; {sum(found)} of {len(found)} targets are met. [Speed and memory](speed.md) tells "
+        "what the workloads are."
+    )
+    for table in tables(record):
+        lines = [table.header, ["---", *["---:"] * (len(table.header) - 1)], *table.rows]
+        parts.append(f"## {table.title}")
+        parts.append("\n".join("| " + " | ".join(cells) + " |" for cells in lines))
+    return "\n\n".join(parts) + "\n"
 
 
 def targets_met(row: dict[str, Any]) -> dict[str, bool]:
@@ -40,78 +52,26 @@ def targets_met(row: dict[str, Any]) -> dict[str, bool]:
     return met
 
 
-def _time(rows: Sequence[dict[str, Any]]) -> TitledTable:
-    header = ["workload", "ghr [s]", "plain [s]", "times faster", "target", "met", "output error", "gradient error"]
+def _workloads(rows: Sequence[dict[str, Any]], speed: float | None) -> TitledTable:
+    header = ["workload", "ghr [s]", "plain [s]", "times faster", "target", "memory [MB]", "of plain", "target"]
+    at = "" if speed is None else f" at {speed / 1e9:.0f} GFLOP/s"
     return TitledTable(
-        "Time, median, and error of ghr relative to plain code with the same weights",
-        header,
+        f"Medians of the time, peaks of memory above the start, and the floor: matrix products alone{at}",
+        [*header, "floor [s]", "met", "output error", "gradient error"],
         [
             [
                 _label(row),
                 _seconds(row["median"]["ghr"]),
-                _seconds(row["median"]["plain"]),
-                f"{row['speedup']:.2f}",
-                _bound(">=", row["targets"]["speedup"]),
-                _met(row, "speedup"),
+                _seconds(row["median"].get("plain")),
+                "-" if row["speedup"] is None else f"{row['speedup']:.2f}",
+                _time_bound(row["targets"]),
+                _megabytes(row["memory"]["ghr"]["above"]) if row.get("memory") else "-",
+                f"{row['memory']['ratio_above']:.3f}" if row.get("memory") else "-",
+                _bound("<=", row["targets"]["memory"]),
+                _seconds(row["median"]["ghr"] / row["floor_ratio"] if row.get("floor_ratio") else None),
+                _met(row),
                 _error(row["errors"].get("output")),
                 _error(row["errors"].get("gradient")),
-            ]
-            for row in rows
-        ],
-    )
-
-
-def _memory(rows: Sequence[dict[str, Any]]) -> TitledTable:
-    header = ["workload", "ghr peak", "plain peak", "ratio", "ghr above start", "plain above start", "ratio"]
-    return TitledTable(
-        "Memory in MB: peak of the process, and how far that is above the start of the work",
-        [*header, "target", "met"],
-        [
-            [
-                _label(row),
-                _megabytes(row["memory"]["ghr"]["peak"]),
-                _megabytes(row["memory"]["plain"]["peak"]),
-                f"{row['memory']['ratio_peak']:.3f}",
-                _megabytes(row["memory"]["ghr"]["above"]),
-                _megabytes(row["memory"]["plain"]["above"]),
-                f"{row['memory']['ratio_above']:.3f}",
-                _bound("<=", row["targets"]["memory"]),
-                _met(row, "memory"),
-            ]
-            for row in rows
-        ],
-    )
-
-
-def _coarsening(rows: Sequence[dict[str, Any]]) -> TitledTable:
-    return TitledTable(
-        "Coarsening: 3 rounds of Graclus with coarse edges",
-        ["workload", "nodes", "edges", "clusters", "seconds", "ns per edge", "target", "met"],
-        [
-            [
-                row["name"],
-                *(f"{row[key]:,}" for key in ("nodes", "edges", "clusters")),
-                _seconds(row["median"]["ghr"]),
-                f"{1e9 * row['median']['ghr'] / max(row['edges'], 1):.0f}",
-                _bound("<", row["targets"]["seconds"]),
-                _met(row, "seconds"),
-            ]
-            for row in rows
-        ],
-    )
-
-
-def _floor(speed: float | None, rows: Sequence[dict[str, Any]]) -> TitledTable:
-    return TitledTable(
-        f"Time against that of the matrix products alone, at {(speed or 0) / 1e9:.1f} GFLOP/s",
-        ["workload", "GFLOP", "floor [s]", "ghr [s]", "times the floor"],
-        [
-            [
-                _label(row),
-                f"{row['product_flops'] / 1e9:.2f}",
-                _seconds(row["median"]["ghr"] / row["floor_ratio"]),
-                _seconds(row["median"]["ghr"]),
-                f"{row['floor_ratio']:.2f}",
             ]
             for row in rows
         ],
@@ -173,8 +133,8 @@ def _label(row: dict[str, Any]) -> str:
     return f"{row['name']:<2} {row['title']}"
 
 
-def _seconds(value: float) -> str:
-    return f"{value:.4f}" if value < 1 else f"{value:.2f}"
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}" if value < 1 else f"{value:.2f}"
 
 
 def _megabytes(value: int) -> str:
@@ -189,6 +149,16 @@ def _bound(sign: str, value: float | None) -> str:
     return "-" if value is None else f"{sign} {value:g}"
 
 
-def _met(row: dict[str, Any], name: str) -> str:
-    met = targets_met(row).get(name)
-    return "-" if met is None else "yes" if met else "NO"
+def _time_bound(targets: dict[str, Any]) -> str:
+    if targets["seconds"] is not None:
+        return f"< {targets['seconds']:g} s"
+    return _bound(">=", targets["speedup"])
+
+
+def _met(row: dict[str, Any]) -> str:
+    met = targets_met(row).values()
+    return ("yes" if all(met) else "NO") if met else "-"
+
+
+def _say(facts: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in facts.items())

@@ -22,6 +22,7 @@ from ghr.cli.reproduce import Reproduce
 from ghr.cli.search import Search
 from ghr.cli.train import Train
 from ghr.cli.view import View
+from ghr.cli.warm_up import WarmUp
 from ghr.progress import hide_bars
 
 
@@ -45,6 +46,7 @@ COMMANDS: dict[str, Callable[..., Command]] = {
     "reproduce": Reproduce,
     "data": Data,
     "bench": Bench,
+    "warm-up": WarmUp,
     "view": View,
 }
 DESCRIPTION = "Graph Hierarchical Recurrence: train short, be right at distances never seen in training."

@@ -14,7 +14,7 @@ from ghr.bench import select
 from ghr.bench.compare import cold_start, compare, compare_memory, growth, scaling
 from ghr.bench.floor import product_speed
 from ghr.bench.model_work import ModelWork
-from ghr.bench.report import tables, targets_met
+from ghr.bench.report import page, tables, targets_met
 from ghr.bench.workloads import Workload
 from ghr.cli.table import table
 from ghr.files import write_text
@@ -29,7 +29,8 @@ logger = logging.getLogger(__name__)
 class Bench:
     """Measure time and memory against plain PyTorch Geometric code with the same weights, in turns, in one run.
 
-    A, Aw, B and C are training steps, D is inference on a million nodes, E and F are coarsening, G is attention.
+    A, Aw, B, C and H are training steps, D is inference on a million nodes, E and F are coarsening, G is attention, I
+    is making a batch.
     """
 
     workloads: tyro.conf.Positional[tuple[str, ...]] = ()
@@ -42,8 +43,8 @@ class Bench:
     """Tiny graphs and at most two repeats: whether it runs, not how fast."""
     memory: bool = True
     """Measure memory, each workload in processes of its own."""
-    floor: bool = False
-    """Also compare with the time of the matrix products alone."""
+    floor: bool = True
+    """Compare with the time of the matrix products alone, at the peak of this machine."""
     scaling: bool = False
     """Also measure one thread against two."""
     cold: bool = False
@@ -52,6 +53,8 @@ class Bench:
     """Also measure inference on single graphs of these sizes."""
     out: Path | None = None
     """JSON file for all figures, the versions and the machine."""
+    page: Path | None = None
+    """Markdown file for the tables, such as docs/bench.md."""
     json: bool = False
     """Print all figures, the versions and the machine as JSON in place of the tables."""
     quiet: bool = False
@@ -72,6 +75,8 @@ class Bench:
             print(f"{sum(met)} of {len(met)} targets met, {count} threads.")
         if self.out is not None:
             write_text(self.out, json.dumps(record, indent=2) + "\n")
+        if self.page is not None:
+            write_text(self.page, page(record))
 
     def _chosen(self) -> list[Workload]:
         """Find every mistake before anything is measured."""
@@ -85,13 +90,14 @@ class Bench:
                 raise ValueError(f"bench needs {name} of at least 1; got {name}={value}.")
         if self.threads is not None and self.threads > available_cores():
             raise ValueError(f"This machine has {available_cores()} cores for us; got threads={self.threads}.")
-        if self.out is not None and self.out.is_dir():
-            raise IsADirectoryError(f"--out takes a JSON file, but {self.out} is a folder.")
-        if self.out is not None and not self.out.parent.is_dir():
-            raise FileNotFoundError(f"The folder {self.out.parent} for the JSON file does not exist.")
+        for option, kind, file in (("--out", "JSON", self.out), ("--page", "Markdown", self.page)):
+            if file is not None and file.is_dir():
+                raise IsADirectoryError(f"{option} takes a {kind} file, but {file} is a folder.")
+            if file is not None and not file.parent.is_dir():
+                raise FileNotFoundError(f"The folder {file.parent} for the {kind} file does not exist.")
         models = [workload for workload in chosen if isinstance(workload, ModelWork)]
-        if (self.scaling or self.cold or self.floor) and not models:
-            raise ValueError("--floor, --scaling and --cold are about models; none of the workloads chosen has one.")
+        if (self.scaling or self.cold) and not models:
+            raise ValueError("--scaling and --cold are about models; none of the workloads chosen has one.")
         return [workload.quick() for workload in chosen] if self.quick else chosen
 
     def _measure(self, chosen: list[Workload], count: int) -> dict[str, Any]:
@@ -105,7 +111,7 @@ class Bench:
             "versions": {**versions(), "numba": numba.__version__},
             "machine": machine(torch.device("cpu")),
         }
-        if self.floor:
+        if self.floor and models:
             record["product_speed"] = product_speed(256 if self.quick else 2048)
         for workload in track(chosen, "bench", unit="workload"):
             logger.info("%s: %s", workload.name, workload.title)

@@ -118,10 +118,10 @@ def _describe_model(entry: Entry) -> list[str]:
 
 def _build(entry: Entry) -> GraphModel:
     """Return a model of default size."""
-    return entry.for_data(_example(), Task("node"), {}, OWN_SUGGESTIONS)
+    return entry.for_data(make_example(), Task("node"), {}, OWN_SUGGESTIONS)
 
 
-def _example() -> Data:
+def make_example() -> Data:
     """Return a ring with one number per node and edge and one target per node, as random geometric graphs have them."""
     nodes = torch.arange(8)
     edge_index = torch.cat([torch.stack([nodes, nodes.roll(1)]), torch.stack([nodes.roll(1), nodes])], dim=1)

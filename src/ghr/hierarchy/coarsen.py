@@ -108,9 +108,10 @@ class Coarsen(BaseTransform):
         weight, dtype = self._read_weight(data), _choose_dtype(finest.edge_attr, data.x)
         edges, num_nodes = finest.edge_index, finest.num_nodes
         merged: Merged | None = None
-        while self._goes_on(result.num_levels - 1, num_nodes):
+        made = 0
+        while self._goes_on(made, num_nodes):
             step = self._merge(edges, num_nodes, weight)
-            if result.num_levels > self.levels and step.num_nodes == num_nodes:
+            if made >= self.levels and step.num_nodes == num_nodes:
                 break  # the partition merges nothing any more
             edges, num_nodes = step.edge_index, step.num_nodes
             if weight is not None:
@@ -128,6 +129,7 @@ class Coarsen(BaseTransform):
                 edge_attr = reduce_edges(rule, finest.edge_attr, merged, self.codes)
             distance, edge_attr = _convert(distance, dtype), _convert(edge_attr, dtype)
             result.append_level(step.assignment, num_nodes, edges, edge_attr, distance)
+            made += 1
         return result
 
     def _goes_on(self, levels: int, num_nodes: int) -> bool:

@@ -143,7 +143,8 @@ class HierarchicalData(Data):
         k, finest = self.num_levels, read_finest(self)
         below = finest.num_nodes if k == 1 else self._count_coarse(k - 1)
         num_nodes = check_whole("num_nodes", num_nodes, 1, MOST_NODES)
-        check_memory(f"A level of num_nodes={num_nodes:,}", 8 * num_nodes, "give the number of clusters")
+        if num_nodes > below:  # there was memory for the level below
+            check_memory(f"A level of num_nodes={num_nodes:,}", 8 * num_nodes, "give the number of clusters")
         check_numbers(f"assignment of level {k}", assignment, below, "nodes below")
         check_edges(edge_index, num_nodes, f"edge_index of level {k}", look=False)
         if edge_attr is not None:
@@ -155,17 +156,17 @@ class HierarchicalData(Data):
         for name, value in {**new, "centre_distance": centre_distance, "batch": batch}.items():
             if value is not None:
                 self[f"level{k}_{name}"] = value
-        self._sign(finest)
+        self._sign(finest, k + 1)
 
     def sign(self) -> None:
         """Note which nodes and edges the levels belong to.
 
         :meth:`append_level` does so. Call it only where the graph and all its levels were changed together.
         """
-        self._sign(read_finest(self))
+        self._sign(read_finest(self), self.num_levels)
 
-    def _sign(self, finest: Level) -> None:
-        self[_SIGNATURE] = make_signature(finest, _count_graphs(self, finest), self.num_levels)
+    def _sign(self, finest: Level, num_levels: int) -> None:
+        self[_SIGNATURE] = make_signature(finest, _count_graphs(self, finest), num_levels)
 
     def __inc__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
         own = _OWN_KEY.fullmatch(str(key))  # inside a dictionary, a key need not be a word

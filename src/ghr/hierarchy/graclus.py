@@ -15,7 +15,7 @@ from ghr.memory import check_memory
 
 Mode = Literal["min_degree", "heavy_edge", "random"]
 MOST_ROUNDS = 64  # a round at least halves what it can: no graph is left after so many
-SMALL = 4096  # nodes of graphs whose orders are kept
+SMALL = 4096  # nodes of graphs whose orders are kept, and for which there is always memory
 _CODES = {"min_degree": kernels.MIN_DEGREE, "heavy_edge": kernels.HEAVY_EDGE, "random": kernels.RANDOM}
 
 
@@ -74,7 +74,8 @@ class Graclus:
         """
         num_nodes = check_whole("num_nodes", num_nodes, 1, MOST_NODES)
         source, target = check_edges(edge_index, num_nodes).cpu().numpy()
-        check_memory(f"Graclus of num_nodes={num_nodes:,}", 32 * num_nodes, "give the number of nodes of the graph")
+        if num_nodes > SMALL:
+            check_memory(f"Graclus of num_nodes={num_nodes:,}", 32 * num_nodes, "give the number of nodes of the graph")
         weight = self._read_weight(edge_weight, source.size) if self.uses_edge_weight else np.empty(0)
         seed = self.seed if self.seed is not None else int(torch.randint(2**31, ()))
         order = _draw_small(seed, num_nodes) if num_nodes <= SMALL else _draw_order(seed, num_nodes)

@@ -18,12 +18,21 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 MIN_DEGREE, HEAVY_EDGE, RANDOM = 0, 1, 2
 
 
-@compiled
 def number_clusters(label: Ints) -> tuple[Ints, int]:
     """Number clusters 0..C-1 in the order of their labels, which may be any integers; return the numbers and C."""
-    if label.min() < 0 or label.max() >= label.size:
-        values = np.unique(label)
-        return np.searchsorted(values, label), values.size
+    number, count = number_small(label)
+    if count < 0:
+        values, number = np.unique(label, return_inverse=True)
+        return number.astype(np.int64), values.size
+    return number, count
+
+
+@compiled
+def number_small(label: Ints) -> tuple[Ints, int]:
+    """Do so for labels that are all below the number of nodes; otherwise C is -1."""
+    for node in range(label.size):
+        if label[node] < 0 or label[node] >= label.size:
+            return label, -1
     number = np.zeros(label.size, np.int64)
     for node in range(label.size):
         number[label[node]] = 1

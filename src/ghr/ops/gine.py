@@ -2,14 +2,14 @@
 
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from ghr.ops.buffers import buffers
 from ghr.ops.kernels import gine as kernels
 from ghr.ops.kernels.masks import mask_width
-from ghr.ops.neighbours import Neighbours, as_array
+from ghr.ops.neighbours import Neighbours, as_array, sort_leaving
+from ghr.ops.share import share
 
 GROUP = 8  # updates whose gradients of the edges are added up together
 
@@ -72,12 +72,19 @@ def _loop(
     """Return the last state and, if asked to keep them, the states between."""
     n, d = state.shape
     between, last = buffers.empty((updates - 1 if keep else 0, n, d), state), buffers.empty((n, d), state)
-    z, r = buffers.empty((n, d), state), buffers.empty((n if edges.size(0) == 1 else 0, d), state)
-    kernels.forward(
-        alone.item(), as_array(parts), updates, *_arrays(state, between, last, norm_weight), norm_eps,
-        *_arrays(injection, z, r, edges, start, source), _scale(epsilon),
-        *_arrays(up.t().contiguous(), up_bias, down.t().contiguous(), down_bias), gated,
+    z = buffers.empty((n, d), state)
+    arrays = (
+        *_vectors(state), as_array(between.flatten(1)), *_vectors(last, norm_weight), norm_eps,
+        *_vectors(injection, z, edges, start, source), _scale(epsilon),
+        *_vectors(up.t(), up_bias, down.t(), down_bias), gated,
     )  # fmt: skip
+    count = parts.numel() - 1
+    if alone.item():
+        share(kernels.forward, count, kernels.ALL, 0, updates, as_array(parts), *arrays)
+    else:
+        for update in range(updates):
+            for phase in (kernels.NORMALISE, kernels.NODES):
+                share(kernels.forward, count, phase, update, update + 1, as_array(parts), *arrays)
     return last, between
 
 
@@ -96,33 +103,41 @@ def _loop_backward(
 ) -> list[Tensor]:  # fmt: skip
     """Return the gradients of state, injection, norm, edges, epsilon, and the two maps, recomputing every update."""
     n, d = state.shape
+    if out_edge.numel() < source.numel():  # the edges were sorted where nobody asked for gradients
+        lists = sort_leaving(as_array(start), as_array(source), n)
+        out_start, out_target, out_edge = map(torch.from_numpy, lists)
     wide, half = up.size(0), down.size(1)
     shared, count, updates = edges.size(0) == 1, parts.numel() - 1, between.size(0) + 1
     group = 1 if shared else min(updates, GROUP)
     grad, grad_injection = buffers.empty((n, d), state).copy_(grad_out), buffers.empty((n, d), state)
-    z, r = buffers.empty((n, d), state), buffers.empty((n if shared else 0, d), state)
-    grad_m = buffers.empty((group, n, d), state)
-    bits = (0, 0) if shared else (edges.size(0), mask_width(d, state.element_size()))
-    masks = np.empty((group, *bits), np.uint8)
-    grad_edges = state.new_zeros(count, d) if shared else buffers.empty(tuple(edges.shape), state)
-    shapes = ((d,), (d,), (d, wide), (wide,), (half, d), (d,))
-    sums = [state.new_zeros(count, *shape) for shape in shapes]  # every part of the nodes sums into its own
-    kernels.backward(
-        alone.item(), as_array(parts), updates, *_arrays(state, between, norm_weight), norm_eps,
-        *_arrays(injection, z, r, edges, start, source, out_start, out_target, out_edge), _scale(epsilon),
-        *_arrays(up.t().contiguous(), up_bias, up, down, state.new_zeros(max(wide, d))), gated,
-        masks, *_arrays(grad_m, grad, grad_injection, grad_edges, *sums),
+    z, grad_m = buffers.empty((n, d), state), buffers.empty((group, n * d), state)
+    bits = 0 if shared else edges.size(0) * mask_width(d, state.element_size())
+    masks = buffers.empty((group, bits), torch.empty(0, dtype=torch.uint8))
+    grad_edges = buffers.empty((0, d) if shared else tuple(edges.shape), state)
+    sums = [state.new_zeros(count, size) for size in (d, d, d, d * wide, wide, half * d, d)]  # of every part its own
+    arrays = (
+        updates, *_vectors(state), as_array(between.flatten(1)), *_vectors(norm_weight), norm_eps,
+        *_vectors(injection, z, edges, start, source, out_start, out_target, out_edge), _scale(epsilon),
+        *_vectors(up.t(), up_bias, up, down, state.new_zeros(max(wide, d))), gated, shared,
+        as_array(masks), as_array(grad_m), *_vectors(grad, grad_injection, grad_edges), *map(as_array, sums),
     )  # fmt: skip
-    grad_norm, grad_scale, grad_up, grad_up_bias, grad_down, grad_down_bias = (each.sum(0) for each in sums)
+    if alone.item():
+        share(kernels.backward, count, kernels.ALL, 0, updates, as_array(parts), *arrays)
+    else:
+        phases = (kernels.NORMALISE, kernels.NODES, kernels.EDGES, *(() if shared else (kernels.FEATURES,)))
+        for update in reversed(range(updates)):
+            for phase in phases:
+                share(kernels.backward, count, phase, update, update + 1, as_array(parts), *arrays)
+    grad_edge, grad_norm, grad_scale, grad_up, grad_up_bias, grad_down, grad_down_bias = (each.sum(0) for each in sums)
     return [
         grad,
         grad_injection,
         grad_norm,
-        grad_edges.sum(0, keepdim=True) if shared else grad_edges,
+        grad_edge.view(1, d) if shared else grad_edges,
         grad_scale.sum(),
-        grad_up.t().contiguous(),
+        grad_up.view(d, wide).t().contiguous(),
         grad_up_bias,
-        grad_down.t().contiguous(),
+        grad_down.view(half, d).t().contiguous(),
         grad_down_bias,
     ]
 
@@ -156,8 +171,8 @@ def _differentiate(ctx: Any, grad_out: Tensor | None, grad_between: Tensor | Non
 _loop.register_autograd(_differentiate, setup_context=_remember)
 
 
-def _arrays(*tensors: Tensor) -> list[Any]:
-    return [as_array(tensor) for tensor in tensors]
+def _vectors(*tensors: Tensor) -> list[Any]:
+    return [as_array(tensor.reshape(-1)) for tensor in tensors]
 
 
 def _scale(epsilon: Tensor) -> Any:

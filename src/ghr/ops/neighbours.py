@@ -47,23 +47,27 @@ class Members(NamedTuple):
     member: Tensor
 
 
-def sort_edges(edge_index: Tensor, num_nodes: int, num_sources: int | None = None) -> Neighbours:
+def sort_edges(
+    edge_index: Tensor, num_nodes: int, num_sources: int | None = None, *, leaving: bool = True
+) -> Neighbours:
     """Sort edges by target and by source, in linear time.
 
     Args:
         edge_index: Edges :math:`(2, E)`.
         num_nodes: Number of nodes.
         num_sources: Number of nodes that edges leave, where these are others than those they arrive at.
+        leaving: Whether to sort by source too; without, ``out_start``, ``out_target`` and ``out_edge`` are empty.
     """
     source, target = edge_index.numpy()
     start, order = _sorted(target, num_nodes, "target")
-    source, target = source[order], target[order]
-    out_start, out_edge = _sorted(source, num_nodes if num_sources is None else num_sources, "source")
-    out_target = target[out_edge]
+    senders = num_nodes if num_sources is None else num_sources
+    _check_range(source, senders, "source")
+    source, nothing = source[order], np.empty(0, np.int64)
+    out_start, out_target, out_edge = sort_leaving(start, source, senders) if leaving else (nothing,) * 3
     chunks = chunk_count(num_nodes)
     parts, alone = np.arange(chunks + 1) * num_nodes // chunks, False
     if num_sources is None:
-        separate = segments.separate_parts(start, source, out_start, out_target, PART)
+        separate = segments.separate_parts(start, source, PART)
         alone = num_nodes < 2 * PART or int(np.diff(separate).max(initial=0)) <= num_nodes // 4
         parts = separate if alone else parts
     arrays = (start, source, order, out_start, out_target, out_edge, parts, np.array(alone))
@@ -75,11 +79,22 @@ def sort_members(assignment: Tensor, num_clusters: int) -> Members:
     return Members(*map(torch.from_numpy, _sorted(assignment.numpy(), num_clusters, "cluster")))
 
 
+def sort_leaving(start: Array, source: Array, num_sources: int) -> tuple[Array, Array, Array]:
+    """Return ``out_start``, ``out_target`` and ``out_edge`` of edges that are sorted by target."""
+    out_start, out_edge = segments.sort_by(source, num_sources)
+    target = np.repeat(np.arange(start.size - 1), np.diff(start))
+    return out_start, target[out_edge], out_edge
+
+
 def _sorted(key: Array, count: int, name: str) -> tuple[Array, Array]:
     """Sort by a key after seeing that it is in range: kernels look at what it points to without asking again."""
+    _check_range(key, count, name)
+    return segments.sort_by(key, count)
+
+
+def _check_range(key: Array, count: int, name: str) -> None:
     if key.size and not 0 <= key.min() <= key.max() < count:
         raise ValueError(f"Every {name} must lie between 0 and {count - 1}; they run from {key.min()} to {key.max()}.")
-    return segments.sort_by(key, count)
 
 
 def as_array(tensor: Tensor) -> Array:

@@ -7,9 +7,10 @@ from torch import Tensor, nn
 
 from ghr.checks import show
 from ghr.ops.aggregate import aggregate_sum
-from ghr.ops.chunks import chunk_count
+from ghr.ops.chunks import PART, chunk_count
 from ghr.ops.kernels import segments
 from ghr.ops.neighbours import Members, as_array
+from ghr.ops.share import share
 
 Pool = Literal["max", "sum", "mean"]
 
@@ -79,8 +80,9 @@ def add_unpooled(base: Tensor, x: Tensor, assignment: Tensor, members: Members |
 @torch.library.custom_op("ghr::pool_normalised", mutates_args=())
 def _pool_normalised(x: Tensor, weight: Tensor, start: Tensor, member: Tensor, eps: float, reduce: int) -> Tensor:
     out, inverse = x.new_empty(start.numel() - 1, x.size(1)), x.new_empty(x.size(0))
-    segments.inverse_norms(as_array(x), eps, as_array(inverse))
-    segments.pool_normalised(*map(as_array, (x, inverse, weight, start, member)), reduce, as_array(out))
+    share(segments.inverse_norms, x.size(0), as_array(x), eps, as_array(inverse), least=PART)
+    arrays = (*map(as_array, (x, inverse, weight, start, member)), reduce, as_array(out))
+    share(segments.pool_normalised, out.size(0), *arrays, least=PART)
     return out
 
 
@@ -95,10 +97,10 @@ def _pool_normalised_backward(
 ) -> tuple[Tensor, Tensor]:
     chunks = chunk_count(out.size(0))
     grad, grad_weight, inverse = torch.empty_like(x), x.new_zeros(chunks, x.size(1)), x.new_empty(x.size(0))
-    segments.inverse_norms(as_array(x), eps, as_array(inverse))
-    segments.pool_normalised_backward(
-        *map(as_array, (x, inverse, weight, start, member)), reduce,
-        *map(as_array, (out, grad_out.contiguous(), grad, grad_weight)), chunks,
+    share(segments.inverse_norms, x.size(0), as_array(x), eps, as_array(inverse), least=PART)
+    share(
+        segments.pool_normalised_backward, chunks, *map(as_array, (x, inverse, weight, start, member)), reduce,
+        *map(as_array, (out, grad_out.contiguous(), grad, grad_weight)),
     )  # fmt: skip
     return grad, grad_weight.sum(0)
 
@@ -124,7 +126,7 @@ _pool_normalised.register_autograd(_differentiate_pool, setup_context=_remember_
 @torch.library.custom_op("ghr::add_unpooled", mutates_args=())
 def _add_unpooled(base: Tensor, x: Tensor, assignment: Tensor, start: Tensor, member: Tensor) -> Tensor:
     out = torch.empty_like(base)
-    segments.add_unpooled(as_array(base), as_array(x), as_array(assignment), as_array(out))
+    share(segments.add_unpooled, base.size(0), *map(as_array, (base, x, assignment, out)), least=PART)
     return out
 
 
@@ -136,7 +138,7 @@ def _(base: Tensor, x: Tensor, assignment: Tensor, start: Tensor, member: Tensor
 @torch.library.custom_op("ghr::segment_sum", mutates_args=())
 def _segment_sum(x: Tensor, start: Tensor, member: Tensor) -> Tensor:
     out = x.new_empty(start.numel() - 1, x.size(1))
-    segments.segment_sum(as_array(x.contiguous()), as_array(start), as_array(member), as_array(out))
+    share(segments.segment_sum, out.size(0), *map(as_array, (x.contiguous(), start, member, out)), least=PART)
     return out
 
 

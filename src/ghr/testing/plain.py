@@ -21,8 +21,8 @@ class PlainGHR(nn.Module):
     r"""The equations of :class:`~ghr.GHR`, line by line: two levels, predictions for nodes, nothing computed ahead.
 
     Message passing is PyG's own ``GINEConv``, which projects the edge features at every inner step, or a
-    ``MessagePassing`` layer for GatedGCN; :math:`W_L''\,\mathrm{Unpool}(g_H)` is computed on the fine nodes at every
-    low-level step; autograd keeps everything.
+    ``MessagePassing`` layer for GatedGCN; :math:`\mathrm{Unpool}(g_H)` is gathered once per high-level step, and
+    :math:`W_L''` is applied to it on the fine nodes at every low-level step; autograd keeps everything.
 
     Args:
         config: The arguments of :class:`~ghr.GHR`, as in its ``config``.
@@ -80,8 +80,9 @@ class PlainGHR(nn.Module):
             for _ in range(self.t_high):
                 below = _pool(low.norm(g_low), coarse.assignment, coarse.num_nodes, self.pool)
                 g_high, edge_high = high(g_high, high.norm(g_high) + below, coarse.edge_index, edge_high, e_high)
+                above = g_high[coarse.assignment]
                 for _ in range(self.t_low):
-                    x = f_low + low.norm(g_low) + self.down(g_high[coarse.assignment])
+                    x = f_low + low.norm(g_low) + self.down(above)
                     g_low, edge_low = low(g_low, x, fine.edge_index, edge_low, e_low)
             states.append((g_low, g_high))
         return states

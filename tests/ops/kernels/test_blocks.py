@@ -1,9 +1,26 @@
+import numba
 import numpy as np
 import pytest
 
-from ghr.ops.kernels.blocks import ROWS, add_outer, product, sigmoid
+from ghr.ops.kernels import blocks
+from ghr.ops.kernels.blocks import ROWS
 
 BOUND = {np.float32: 1e-5, np.float64: 1e-13}
+
+
+@numba.njit
+def product(a, w, w_at, w_row, init, init_at, init_row, c, rows, inner, width):
+    blocks.product(a, w, w_at, w_row, init, init_at, init_row, c, rows, inner, width)
+
+
+@numba.njit
+def add_outer(a, g, w, w_at, w_row, rows, inner, width):
+    blocks.add_outer(a, g, w, w_at, w_row, rows, inner, width)
+
+
+@numba.njit
+def sigmoid(x, out, size):
+    blocks.sigmoid(x, out, size)
 
 
 def random(*shape, dtype):

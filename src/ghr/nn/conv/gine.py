@@ -54,7 +54,7 @@ class GINE(Conv):
         attr = None if self.edge is None else self.edge(edge_attr)
         if not kernels_for(self.epsilon):
             return Edges(edge_index, attr)
-        neighbours = sort_edges(edge_index, num_nodes)
+        neighbours = sort_edges(edge_index, num_nodes, leaving=torch.is_grad_enabled())
         if attr is None:
             attr = self.epsilon.new_zeros(1, self.channels)
         elif attr.size(0) > 1:

@@ -1,4 +1,4 @@
-"""Sorting edges and members by node, and pooling over the sorted lists.
+"""Sorting edges and members by node, and pooling over the sorted lists; of the latter, a range of rows at a time.
 
 Pooling rounds exactly as written: its gradient finds the members that attain a maximum by computing them again.
 """
@@ -6,9 +6,8 @@ Pooling rounds exactly as written: its gradient finds the members that attain a 
 from typing import Any
 
 import numpy as np
-from numba import prange
 
-from ghr.jit import compiled, inlined, parallel, parallel_exact
+from ghr.jit import compiled, fast, inlined
 from ghr.ops.kernels.types import Array
 
 MAX, SUM, MEAN = 0, 1, 2
@@ -31,42 +30,44 @@ def sort_by(key: Array, size: int) -> tuple[Array, Array]:
 
 
 @compiled
-def separate_parts(start: Array, source: Array, out_start: Array, out_target: Array, least: int) -> Array:
+def separate_parts(start: Array, source: Array, least: int) -> Array:
     """Return where to cut the nodes into parts of at least so many, but across no edge; the end is the last cut."""
     size = start.size - 1
-    cuts = np.empty(size // least + 2, np.int64)
-    cuts[0] = 0
-    count, reach = 1, 0
+    across = np.zeros(size + 1, np.int64)  # edges that begin to lead across the nodes at a place, less those that end
     for i in range(size):
         for e in range(start[i], start[i + 1]):
-            reach = max(reach, source[e])
-        for e in range(out_start[i], out_start[i + 1]):
-            reach = max(reach, out_target[e])
-        if reach <= i and i + 1 - cuts[count - 1] >= least and size - i > least:
+            across[min(i, source[e])] += 1
+            across[max(i, source[e])] -= 1
+    cuts = np.empty(size // least + 2, np.int64)
+    cuts[0] = 0
+    count, open_edges = 1, 0
+    for i in range(size):
+        open_edges += across[i]
+        if open_edges == 0 and i + 1 - cuts[count - 1] >= least and size - i > least:
             cuts[count] = i + 1
             count += 1
     cuts[count] = size
     return cuts[: count + 1]
 
 
-@parallel
-def inverse_norms(x: Array, eps: float, out: Array) -> None:
+@fast
+def inverse_norms(first: int, last: int, x: Array, eps: float, out: Array) -> None:
     """out_i = 1 / sqrt(mean_j x_ij^2 + eps)."""
     width = x.shape[1]
-    for i in prange(x.shape[0]):
+    for i in range(first, last):
         square = x.dtype.type(0)
         for j in range(width):
             square += x[i, j] * x[i, j]
         out[i] = 1 / np.sqrt(square / width + eps)
 
 
-@parallel_exact
+@compiled
 def pool_normalised(
-    x: Array, inverse: Array, weight: Array, start: Array, member: Array, reduce: int, out: Array
+    first: int, last: int, x: Array, inverse: Array, weight: Array, start: Array, member: Array, reduce: int, out: Array
 ) -> None:
     """out_c = reduce over the members of x * inverse * weight."""
     width = x.shape[1]
-    for c in prange(out.shape[0]):
+    for c in range(first, last):
         for j in range(width):
             out[c, j] = x.dtype.type(0)
         for e in range(start[c], start[c + 1]):
@@ -87,15 +88,18 @@ def pool_normalised(
                 out[c, j] /= count
 
 
-@parallel_exact
+@compiled
 def pool_normalised_backward(
-    x: Array, inverse: Array, weight: Array, start: Array, member: Array, reduce: int, out: Array, grad_out: Array,
-    grad: Array, grad_weight: Array, chunks: int,
+    first: int, last: int, x: Array, inverse: Array, weight: Array, start: Array, member: Array, reduce: int,
+    out: Array, grad_out: Array, grad: Array, grad_weight: Array,
 ) -> None:  # fmt: skip
-    """Gradient of `pool_normalised`; members that attain a maximum together share its gradient in equal parts."""
-    width, clusters = x.shape[1], out.shape[0]
+    """Gradient of `pool_normalised`; members that attain a maximum together share its gradient in equal parts.
+
+    The clusters are cut into as many chunks as there are sums for the weight; the range is one of chunks.
+    """
+    width, clusters, chunks = x.shape[1], out.shape[0], grad_weight.shape[0]
     zero, one = x.dtype.type(0), x.dtype.type(1)  # a plain 0 or 1 would lift the arithmetic to 64 bits
-    for chunk in prange(chunks):
+    for chunk in range(first, last):
         share, back = np.empty(width, x.dtype), np.empty(width, x.dtype)
         for c in range(clusters * chunk // chunks, clusters * (chunk + 1) // chunks):
             count = start[c + 1] - start[c]
@@ -131,11 +135,11 @@ def _dot(back: Array, weight: Array, x: Array, i: int, width: int) -> Any:
     return total
 
 
-@parallel
-def segment_sum(x: Array, start: Array, member: Array, out: Array) -> None:
+@fast
+def segment_sum(first: int, last: int, x: Array, start: Array, member: Array, out: Array) -> None:
     """out_c = the sum of the members' rows."""
     width = x.shape[1]
-    for c in prange(out.shape[0]):
+    for c in range(first, last):
         for j in range(width):
             out[c, j] = x.dtype.type(0)
         for e in range(start[c], start[c + 1]):
@@ -143,10 +147,10 @@ def segment_sum(x: Array, start: Array, member: Array, out: Array) -> None:
                 out[c, j] += x[member[e], j]
 
 
-@parallel
-def add_unpooled(base: Array, x: Array, assignment: Array, out: Array) -> None:
+@fast
+def add_unpooled(first: int, last: int, base: Array, x: Array, assignment: Array, out: Array) -> None:
     """out_i = base_i + x of the cluster of i."""
-    for i in prange(base.shape[0]):
+    for i in range(first, last):
         c = assignment[i]
         for j in range(base.shape[1]):
             out[i, j] = base[i, j] + x[c, j]

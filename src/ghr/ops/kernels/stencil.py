@@ -9,10 +9,11 @@ of the lattice with its surroundings. Lattices are cut into parts of a few rows.
 import numpy as np
 
 from ghr.jit import called, compiled
-from ghr.ops.kernels.tile import BYTES, tile_4x1, tile_4x2
+from ghr.ops.kernels.tile import BYTES, make_tile
 from ghr.ops.kernels.types import Array
 
 ROWS = 16  # of a lattice that are one part
+tile_4x2, tile_4x1 = make_tile(4, 2, BYTES), make_tile(4, 1, BYTES)
 
 
 @compiled

@@ -2,16 +2,20 @@
 
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import binding, ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 build: Any = cgutils
 BYTES = 32  # of a vector: eight 32-bit or four 64-bit numbers
+# A CPU with AVX-512 has vectors twice as wide, and twice as many registers for taller tiles.
+WIDE, TALL = (64, 8) if binding.get_host_cpu_features().get("avx512f", False) else (BYTES, 4)
 
 
-def make_tile(rows: int, vectors: int) -> Any:
+def make_tile(rows: int, vectors: int, size: int) -> Any:
     """Return c[r, j] = init[r, j] + sum_k a[r, k] b[k, j] for a tile of `rows` rows and `vectors` vectors of columns.
+
+    A vector has `size` bytes.
 
     The tile stays in registers over the whole sum. Every array comes with the flat place of its first number and with
     the distances between rows (and, for a, between columns): a distance of 0 for init repeats one row, and swapping
@@ -28,7 +32,7 @@ def make_tile(rows: int, vectors: int) -> Any:
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             number = context.get_value_type(signature.args[0].dtype)
-            lanes = BYTES // context.get_abi_sizeof(number)
+            lanes = size // context.get_abi_sizeof(number)
             vector = ir.VectorType(number, lanes)
 
             def place(index: int, offset: Any) -> Any:
@@ -78,4 +82,4 @@ def make_tile(rows: int, vectors: int) -> Any:
     return tile
 
 
-tile_4x2, tile_4x1 = make_tile(4, 2), make_tile(4, 1)
+tile_wide, tile_one, tile_narrow = make_tile(TALL, 2, WIDE), make_tile(TALL, 1, WIDE), make_tile(TALL, 1, BYTES)
