@@ -1,6 +1,6 @@
 """Errors on ECHO by distance and by diameter, all systems."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,11 +43,12 @@ class EchoRange:
         panels, text, record = [], [_SETTING], {}
         for column in self.columns:
             by_distance, by_diameter = self._read(column, place)
+            titles = [system.title for system in self.systems if column.row(system) is not None]
             if by_distance:
                 panels.append(Panel(f"{column.key}, by distance", None, by_distance))
-                text += [f"## {column.key}, by distance", _table(by_distance, _SHOWN)]
+                text += [f"## {column.key}, by distance", _table(by_distance, _SHOWN, titles)]
             panels.append(Panel(f"{column.key}, by diameter", None, by_diameter, "diameter of the graph (hops)"))
-            text += [f"## {column.key}, by diameter", _table(by_diameter, _WIDE)]
+            text += [f"## {column.key}, by diameter", _table(by_diameter, _WIDE, titles)]
             record[column.key] = {"by_distance": _plain(by_distance), "by_diameter": _plain(by_diameter)}
         return Report("\n\n".join(text), {"curves": record}, draw_curves(panels))
 
@@ -72,9 +73,15 @@ class EchoRange:
         return by_distance, by_diameter
 
 
-def _table(curves: Mapping[str, _Curve], shown: tuple[int, ...]) -> str:
-    lines = [[title, *(number(curve[d][0] if d in curve else None) for d in shown)] for title, curve in curves.items()]
-    return markdown_table(["system", *(f"{d} hops" for d in shown)], lines) if lines else "No run is finished."
+def _table(curves: Mapping[str, _Curve], shown: tuple[int, ...], titles: Sequence[str]) -> str:
+    """Return some points of every curve; a system without one was not run."""
+    lines = [
+        [title, *(number(curve[d][0] if d in curve else None) for d in shown)]
+        if (curve := curves.get(title))
+        else [title, "not run", *[""] * (len(shown) - 1)]
+        for title in titles
+    ]
+    return markdown_table(["system", *(f"{d} hops" for d in shown)], lines)
 
 
 def _plain(curves: Mapping[str, _Curve]) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class Transfer:
             errors = self._read(system, place)
             told = [TRANSFER_PUBLISHED.get(test.size, {}).get(system.key, "-") for test in self.larger]
             cells = [f"{number(error, 2)} / {word}" for error, word in zip(errors[1:], told, strict=True)]
-            lines.append([system.title, number(errors[0], 2), *cells])
+            lines.append([system.title, "not run" if errors[0] is None else number(errors[0], 2), *cells])
             sides = [16, *(test.size for test in self.larger)]
             record.append({"system": system.key, "errors": dict(zip(sides, errors, strict=True))})
         if any(row["errors"][16] is not None for row in record):
