@@ -58,7 +58,7 @@ CASES = {
         for readout in ("node", "graph", "edge", "node-mlp")
         for conv in (None, "gated_gine")
     },
-    "select, gate of the graph": (ghr(values="select", value_gate="graph"), graphs),
+    "select, gate of the graph": (ghr(values="select", value_gate="graph", conv=None), graphs),
     "directions": (lambda: GHR(1, 8, 1, values="sum", directions=True, conv=None), lattices),
     "min-plus": (lambda: MinPlusGHR(1), lengths),
 }

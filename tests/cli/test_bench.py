@@ -44,7 +44,7 @@ def test_bench_measures_more_on_request(capsys, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["A", "Z"], "Unknown workload 'Z'; known are A, Aw, B, C, D, E, F, G, H, I."),
+        (["A", "Z"], "Unknown workload 'Z'; known are A, Aw, B, C, D, A-gcn, "),
         (["A", "--repeats", "0"], "repeats of at least 1; got repeats=0"),
         (["A", "--threads", "0"], "threads of at least 1; got threads=0"),
         (["A", "--sizes", "10", "0"], "sizes of at least 1; got sizes=0"),

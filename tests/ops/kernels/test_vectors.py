@@ -1,7 +1,7 @@
+import numba
 import numpy as np
 import pytest
 
-from ghr.jit import called
 from ghr.ops.kernels.vectors import (
     exp,
     larger,
@@ -16,7 +16,7 @@ from ghr.ops.kernels.vectors import (
 )
 
 
-@called
+@numba.njit(error_model="numpy")
 def combine(a, b, out):
     """All operations, one row of the result each."""
     x, y, width = load(a, 0), load(b, 0), out.shape[1]

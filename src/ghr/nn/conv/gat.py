@@ -65,7 +65,7 @@ class GAT(Conv):
             attr, target = self.edge(edge_attr), edge_index[1]
             count = aggregate_sum(kept.to(attr.dtype), target, num_nodes).clamp(min=1)
             attr = torch.cat([attr, aggregate_sum(attr * kept, target, num_nodes) / count])
-        if not kernels_for(self.attention):
+        if dropped is not None or not kernels_for(self.attention):
             return Edges(index, attr, dropped=dropped)
         neighbours = sort_edges(index, num_nodes)
         index, attr = index[:, neighbours.order], None if attr is None else attr.index_select(0, neighbours.order)

@@ -151,7 +151,7 @@ class SelectCell(nn.Module):
         """Reset all parameters, and the choice to a soft one."""
         reset_children(self)
         self.sharpness.fill_(1.0)
-        if self.has_gate:
+        if self.has_gate and self.gate.bias is not None:
             nn.init.constant_(self.gate.bias, -2.0)
 
     def read_input(self, x: Tensor | None) -> Tensor | None:

@@ -58,7 +58,10 @@ class SweepCell(SelectCell):
         super().__init__(channels, hidden_channels, edge_dim, in_channels, members=members, cluster=cluster)
         del self.difference
         self.slopes = nn.Parameter(torch.empty(2, channels))
-        self.gate_graph = nn.Linear(2 * channels, hidden_channels) if self.has_gate else None
+        self.gate_graph = None
+        if self.has_gate:
+            self.gate_graph = nn.Linear(2 * channels, hidden_channels)
+            self.gate = nn.Linear(hidden_channels, channels, bias=False)  # nodes compete: a constant changes nothing
         self.reset_parameters()
 
     @staticmethod
