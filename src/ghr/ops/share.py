@@ -4,9 +4,11 @@ Numba's own parallel loops compile everything they call again for every loop, wh
 Kernels here are compiled once, for a range; they let go of Python's lock while they run.
 """
 
+import ctypes
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any
 
 import numba
@@ -37,18 +39,29 @@ def share(work: Callable[..., None], count: int, *args: Any, least: int = 1) -> 
         for piece in left:
             work(count * piece // pieces, count * (piece + 1) // pieces, *args)
 
-    others = [_pool(threads - 1).submit(take) for _ in range(threads - 1)]
-    try:
-        take()
-    finally:
-        for _ in left:  # after an error, what nobody has begun stays undone
-            pass
+    _on_threads(threads, take)
+
+
+def _on_threads(threads: int, take: Callable[[], None]) -> None:
+    """Call a function on so many threads at once, this one among them; an error of any comes through at the end."""
+    errors: list[BaseException] = []
+
+    def member(_: Any = None) -> None:
+        try:
+            take()
+        except BaseException as error:  # nothing may leave a thread that is not Python's
+            errors.append(error)
+
+    team = _team()
+    if team is not None and os.getpid() == _FIRST:
+        team(_Member(member), None, threads, 0)
+    else:
+        others = [_pool(threads - 1).submit(member) for _ in range(threads - 1)]
+        member()
         for other in others:
-            if not other.cancel():
-                other.exception()  # wait: it works on the same arrays
-    for other in others:
-        if not other.cancelled():
             other.result()
+    if errors:
+        raise errors[0]
 
 
 def spans(updates: int, alone: Tensor) -> list[tuple[int, int]]:
@@ -61,7 +74,23 @@ def spans(updates: int, alone: Tensor) -> list[tuple[int, int]]:
     return [(0, updates)] if alone.item() else [(update, update + 1) for update in range(updates)]
 
 
+_FIRST = os.getpid()  # threads of OpenMP do not come along into a process that is forked
+_Member = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _pools: dict[tuple[int, int], ThreadPoolExecutor] = {}
+
+
+@lru_cache
+def _team() -> Any:
+    """Return what starts a parallel region of GNU's OpenMP, where PyTorch computes with it; ``None`` elsewhere.
+
+    Threads of our own would wait for a core: those of PyTorch spin for milliseconds after every operation.
+    """
+    try:
+        start = ctypes.CDLL(None).GOMP_parallel
+    except (AttributeError, OSError, TypeError):
+        return None
+    start.argtypes, start.restype = (_Member, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint), None
+    return start
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:

@@ -93,17 +93,24 @@ def _after(update: int, between: Array, last: Array) -> Array:
     return between[update] if update < between.shape[0] else last
 
 
+@inlined
+def _row(x: Array, i: int, width: int) -> Array:
+    """Return a row of a matrix that is a vector; of a place that is a sum nobody knows that it is not negative."""
+    return x[i * width:(i + 1) * width]
+
+
 @called
 def _normalise(begin: int, end: int, x: Array, weight: Array, eps: float, injection: Array, z: Array) -> None:
     """Fill z = RMSNorm(x) + injection."""
     width = weight.size
-    for at in range(begin * width, end * width, width):
+    for i in range(begin, end):
+        own, into, given = _row(x, i, width), _row(z, i, width), _row(injection, i, width)
         square = x.dtype.type(0)
         for j in range(width):
-            square += x[at + j] * x[at + j]
+            square += own[j] * own[j]
         inverse = weight.dtype.type(1 / np.sqrt(square / width + eps))
         for j in range(width):
-            z[at + j] = x[at + j] * inverse * weight[j] + injection[at + j]
+            into[j] = own[j] * inverse * weight[j] + given[j]
 
 
 @called
@@ -122,8 +129,9 @@ def _forward(
         count, here = min(ROWS, end - first), first * width
         for i in range(count):
             node = first + i
+            into, own = _row(m, i, width), _row(z, node, width)
             for j in range(width):
-                m[i * width + j] = scale * z[node * width + j]
+                into[j] = scale * own[j]
             add_relu(z, source, start[node], start[node + 1], edges, edge_row, m, i * width, width)
         product(m, up, wide - half, wide, up_bias, wide - half, top, u, count, width, half)
         if gated:
@@ -135,8 +143,9 @@ def _forward(
             for j in range(count * half):
                 u[j] = max(u[j], zero)
         product(u, down, top, width, down_bias, top, top, o, count, half, width)
+        before, after = x[here:here + count * width], out[here:here + count * width]
         for j in range(count * width):
-            out[here + j] = x[here + j] + o[j]
+            after[j] = before[j] + o[j]
 
 
 @called
@@ -158,14 +167,16 @@ def _backward_nodes(
         count, here = min(ROWS, end - first), first * width
         for i in range(count):
             node = first + i
+            into, own = _row(m, i, width), _row(z, node, width)
             for j in range(width):
-                m[i * width + j] = scale * z[node * width + j]
+                into[j] = scale * own[j]
             if shared:
                 add_relu(z, source, start[node], start[node + 1], edges, top, m, i * width, width)
             else:
                 add_relu_masked(z, source, start[node], start[node + 1], edges, m, i * width, width, mask)
+        given = grad[here:here + count * width]
         for j in range(count * width):
-            back[j] = grad[here + j]
+            back[j] = given[j]
         product(back, down_back, top, half, zeros, top, top, ds, count, width, half)
         product(m, up, wide - half, wide, up_bias, wide - half, top, u, count, width, half)
         if gated:  # g and u become their own gradients
@@ -182,19 +193,21 @@ def _backward_nodes(
                 s[j] = max(u[j], zero)
                 u[j] = ds[j] if u[j] > zero else zero
             for i in range(count):
+                inner, outer = _row(u, i, half), _row(back, i, width)
                 for j in range(half):
-                    grad_up_bias[j] += u[i * half + j]
+                    grad_up_bias[j] += inner[j]
                 for j in range(width):
-                    grad_down_bias[j] += back[i * width + j]
+                    grad_down_bias[j] += outer[j]
         add_outer(m, u, grad_up, wide - half, wide, count, width, half)
         add_outer(s, back, grad_down, top, width, count, half, width)
         product(u, up_back, (wide - half) * width, width, zeros, top, top, dm, count, half, width)
         if gated:
             product(g, up_back, top, width, dm, top, width, dm, count, half, width)
         for i in range(count):
+            into, found, own = _row(grad_m, first + i, width), _row(dm, i, width), _row(z, first + i, width)
             for j in range(width):
-                grad_m[here + i * width + j] = dm[i * width + j]
-                grad_scale[j] += dm[i * width + j] * z[here + i * width + j]
+                into[j] = found[j]
+                grad_scale[j] += found[j] * own[j]
 
 
 @called
@@ -208,29 +221,30 @@ def _backward_edges(
     top: Any = np.int64(0)
     total, back = np.empty(width, x.dtype), np.empty(width, x.dtype)
     for i in range(begin, end):
-        at = i * width
+        here, own, own_z = _row(grad_m, i, width), _row(x, i, width), _row(z, i, width)
+        into, given = _row(grad, i, width), _row(grad_injection, i, width)
         for j in range(width):
-            total[j] = scale * grad_m[at + j]
+            total[j] = scale * here[j]
         if shared:
             for j in range(width):
                 back[j] = zero
             add_rows(grad_m, out_target, out_start[i], out_start[i + 1], back, top, width)
             for j in range(width):
-                value = back[j] if z[at + j] + edges[j] > zero else zero
+                value = back[j] if own_z[j] + edges[j] > zero else zero
                 total[j] += value
                 grad_edge[j] += value
         else:
             add_where(mask, out_edge, grad_m, out_target, out_start[i], out_start[i + 1], total, top, width)
         square, dot = zero, zero
         for j in range(width):
-            grad_injection[at + j] = total[j] if fresh else grad_injection[at + j] + total[j]
-            square += x[at + j] * x[at + j]
-            dot += total[j] * weight[j] * x[at + j]
+            given[j] = total[j] if fresh else given[j] + total[j]
+            square += own[j] * own[j]
+            dot += total[j] * weight[j] * own[j]
         inverse = weight.dtype.type(1 / np.sqrt(square / width + eps))
         pull = inverse * inverse * inverse * dot / weight.dtype.type(width)
         for j in range(width):
-            grad_weight[j] += total[j] * x[at + j] * inverse
-            grad[at + j] += inverse * weight[j] * total[j] - pull * x[at + j]
+            grad_weight[j] += total[j] * own[j] * inverse
+            into[j] += inverse * weight[j] * total[j] - pull * own[j]
 
 
 @called
@@ -243,7 +257,6 @@ def _edge_gradients(
     for i in range(begin, end):
         for e in range(start[i], start[i + 1]):
             if fresh:
-                for j in range(width):
-                    grad_edges[e * width + j] = grad_edges.dtype.type(0)
+                _row(grad_edges, e, width)[:] = 0
             for update in range(updates):
                 add_where_row(masks[update], e * row, grad_m[update], i * width, grad_edges, e * width, width)
