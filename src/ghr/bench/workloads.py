@@ -127,6 +127,7 @@ WORKLOADS: tuple[Workload, ...] = (
     Coarsening("E", "coarsening 32 graphs of 325 nodes", 325, Targets(speedup=15), graphs=32),
     Coarsening("E", "coarsening 100,000 nodes", 100_000, Targets(speedup=15)),
     Coarsening("F", "coarsening 1,000,000 nodes", 1_000_000, Targets(seconds=3), ("ghr",)),
+    AttentionWork("G", "training step, attention in 32 graphs of 40 to 60 nodes", 32, (40, 60), Targets(speedup=3)),
     AttentionWork("G", "training step, attention in 16 graphs of 60 to 150 nodes", 16, (60, 150), Targets(speedup=3)),
     ModelWork(
         "H",
