@@ -26,9 +26,9 @@ browser:         ## Debian's Chromium for the tests of pages, where it is missin
 test: $(STAMP) browser ## ruff, mypy, doctests, the test suite and the site
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@# One core compiles the kernels while the other checks types; the two processes of the suite would both do it.
-	{ $(BIN)/ghr warm-up $(KERNELS) --dtype float64 --quiet && $(BIN)/ghr warm-up $(KERNELS) --quiet; } & \
-		$(BIN)/mypy && $(BIN)/pytest --doctest-modules src && wait $$!
+	@# Kernels are compiled once, on both cores; the two processes of the suite would both compile all of them.
+	$(BIN)/ghr warm-up $(KERNELS) --dtype float64 --quiet & \
+		$(BIN)/mypy && $(BIN)/pytest --doctest-modules src && $(BIN)/ghr warm-up $(KERNELS) --quiet && wait $$!
 	$(BIN)/pytest -n 2 --dist worksteal tests
 
 docs: $(STAMP)   ## build the site into docs/_build/html; notebooks are executed, warnings are errors
