@@ -1,11 +1,13 @@
 """Settings of the whole suite; its place puts this folder on the path, so tests can import `reference` and `cases`."""
 
+import numba
 import torch
 from hypothesis import settings
 
 settings.register_profile("suite", deadline=None, derandomize=True, max_examples=60)  # times are never asserted
 settings.load_profile("suite")
 torch.set_num_threads(1)  # the graphs are tiny: threads would only wait for each other
+numba.set_num_threads(1)
 
 
 def pytest_addoption(parser):
