@@ -89,7 +89,11 @@ class GHR(Recurrence[Encoded]):
         value_gate: Where chosen values start: ``"node"`` where the input (and the control) of a node says so;
             ``"graph"`` at one node of the graph for each channel, chosen anew in every global step
             (:class:`~ghr.nn.values.SweepCell`), without control.
-        value_reach: How far values that are added up move within a level.
+        value_reach: How far values that are added up move within a level; with `value_carry` how often a coarse
+            level chooses in one update.
+        value_carry: Choose values by the same weights on all levels, coarse edges being as long as paths, and carry
+            down how the values of a cluster change, in place of letting nodes choose from clusters and members
+            (:class:`~ghr.models.values.CarryValues`). Without control, and with at most one edge feature, a length.
         directions: Whether values that are added up tell directions and places apart, which needs periodic square
             lattices in blocks of 2 x 2.
         scale_law: How much training asks for a law of scale (:class:`~ghr.models.scale_law.ScaleLaw`); ``0`` for not at
@@ -137,6 +141,7 @@ class GHR(Recurrence[Encoded]):
         value_channels: int = 8,
         value_gate: Gate = "node",
         value_reach: int = 3,
+        value_carry: bool = False,
         directions: bool = False,
         scale_law: float = 0.0,
         value_sharpness: float = 6.0,
@@ -151,7 +156,9 @@ class GHR(Recurrence[Encoded]):
         check_choice("initial_state", initial_state, INITIAL_STATES)
         check_flag("time_informed", time_informed)
         self.start = check_choice("start", start, STARTS)
-        value_channels, value_reach = check_value_options(values, value_channels, value_gate, value_reach, directions)
+        value_channels, value_reach = check_value_options(
+            values, value_channels, value_gate, value_reach, directions, value_carry
+        )
         self.scale_weight = check_number("scale_law", scale_law, least=0)
         self.sharpness = check_number("value_sharpness", value_sharpness, least=1)
         if share_coarse and self.levels < 2:
@@ -162,6 +169,9 @@ class GHR(Recurrence[Encoded]):
             coarse_edge_dim = check_whole("coarse_edge_dim", coarse_edge_dim, 0, MOST_WIDTH)
         same = sum(edge_dim) if isinstance(edge_dim, Sequence) else edge_dim
         coarse_dim = same if coarse_edge_dim is None else coarse_edge_dim or None
+        if value_carry and self.levels > 1:
+            coarse_dim = 1 if coarse_edge_dim is None else coarse_dim
+            coarsen = coarsen or {"edge_reduce": "centre_paths", "levels": self.levels - 1}
         if directions and coarsen is None and self.levels > 1:
             coarsen = {"partition": "grid", "until": SMALLEST}
         self._transform = make_transform(coarsen, self.levels, edge_dim, coarse_dim)
@@ -187,6 +197,7 @@ class GHR(Recurrence[Encoded]):
                 gate=value_gate,
                 reach=value_reach,
                 directions=directions,
+                carry=value_carry,
                 levels=self.levels,
             )
             widths = [self.values.control_edge_dim(k) for k in range(kept)]
@@ -232,6 +243,7 @@ class GHR(Recurrence[Encoded]):
             value_channels=value_channels,
             value_gate=value_gate,
             value_reach=value_reach,
+            value_carry=value_carry,
             directions=directions,
             scale_law=self.scale_weight,
             value_sharpness=self.sharpness,
@@ -297,6 +309,8 @@ class GHR(Recurrence[Encoded]):
             given.setdefault("directions", True)
             if "levels" not in options:
                 given.setdefault("until", SMALLEST)
+        if options.get("value_carry") is True and options.get("coarsen") is None:
+            given.setdefault("edge_reduce", "centre_paths")
         chosen, others = choose_coarsen(given, widths, default_levels=2)
         arguments = super()._arguments(widths, others, example)
         if options.get("values") is not None and "readout" not in options and widths.classes:
@@ -383,7 +397,7 @@ class GHR(Recurrence[Encoded]):
     ) -> Step:
         """One global step of a model with values; Algorithm 2 too."""
         values: Any = self.values
-        parts = values.begin(encoded.parts, encoded.levels, state.values[0], encoded.given)
+        parts = values.begin(encoded.parts, encoded.levels, state.values, encoded.given)
         levels, before = [], []
         for k, value in enumerate(state.values):
             cell, control = (cells[k], states[k]) if cells else (None, None)

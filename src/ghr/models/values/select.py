@@ -47,9 +47,10 @@ class SelectLevel(NamedTuple):
     num_graphs: int
 
 
-def _candidates(
+def encode_edges(
     encoder: CandidateEncoder, source: Tensor, target: Tensor, features: Tensor | None, like: Tensor
 ) -> Candidates:
+    """Return candidates with what their features mean; one row for all where they are alike."""
     if features is not None and all_alike(features):
         features = features[:1]
     return Candidates(source, target, *encoder(features, like))
@@ -107,7 +108,8 @@ class SelectUpdate(ValueUpdate):
         ordered = self.part.ordered
         if self.control is not None or above is not None or ordered is None:
             return super().repeat(state, above, updates, outer, first)
-        value = self.cell.iterate(state.held.value, ordered, self.part.given, updates)
+        value, gate = state.held.value, self.cell.open(self.part.given, None)
+        value = self.cell.iterate(value, ordered, torch.ones_like(value) if gate is None else gate, updates)
         return ValueState(Holder(value, None), None)
 
     def _see(self, state: ValueState) -> LevelState | None:
@@ -174,7 +176,7 @@ class SelectValues(nn.Module):
 
     def control_edge_dim(self, k: int) -> int:
         """Return the width of the edge features that the control of a level reads: also the differences of values."""
-        width = self.widths[k]
+        width = self.widths[min(k, len(self.widths) - 1)]
         return self.channels + (width if isinstance(width, int) else 0)
 
     def prepare(self, levels: Sequence[Level], x: Tensor, num_graphs: int) -> tuple[SelectLevel, ...]:
@@ -186,11 +188,11 @@ class SelectValues(nn.Module):
             members = cluster = None
             if cell.members is not None and k > 0:
                 below = torch.arange(levels[k - 1].num_nodes, device=source.device)
-                members = _candidates(cell.members, below, level.clusters, _distances(level, like), like)
+                members = encode_edges(cell.members, below, level.clusters, _distances(level, like), like)
             if cell.cluster is not None and k + 1 < len(levels):
                 own, above = torch.arange(level.num_nodes, device=source.device), levels[k + 1]
-                cluster = _candidates(cell.cluster, above.clusters, own, _distances(above, like), like)
-            edges = _candidates(cell.edges, source, target, features, like)
+                cluster = encode_edges(cell.cluster, above.clusters, own, _distances(above, like), like)
+            edges = encode_edges(cell.edges, source, target, features, like)
             groups = [(edges, level.num_nodes)]
             groups += [] if members is None else [(members, levels[k - 1].num_nodes)]
             groups += [] if cluster is None else [(cluster, levels[k + 1].num_nodes)]
@@ -200,13 +202,14 @@ class SelectValues(nn.Module):
         return tuple(parts)
 
     def begin(
-        self, parts: tuple[SelectLevel, ...], levels: Sequence[Level], value: Tensor, x: Tensor
+        self, parts: tuple[SelectLevel, ...], levels: Sequence[Level], values: Sequence[Tensor], x: Tensor
     ) -> tuple[SelectLevel, ...]:
         """Return the levels for another global step, whose gate may read what the last one arrived at."""
         finest, *above = parts
         if finest.given is None:
             return parts
-        read = self._cell(0).read_values(finest.given, value / _unit(finest), finest.level.batch, finest.num_graphs)
+        apart = values[0] / _unit(finest)
+        read = self._cell(0).read_values(finest.given, apart, finest.level.batch, finest.num_graphs)
         return (finest._replace(given=read), *above)
 
     def update_of(self, k: int, parts: Sequence[SelectLevel], control: LevelCellUpdate | None) -> SelectUpdate:

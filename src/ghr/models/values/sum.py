@@ -59,11 +59,11 @@ class SumValues(nn.Module):
         return self.cell.prepare(levels, num_graphs)
 
     def begin(
-        self, parts: tuple[SumLevel, ...], levels: Sequence[Level], value: Tensor, x: Tensor
+        self, parts: tuple[SumLevel, ...], levels: Sequence[Level], values: Sequence[Tensor], x: Tensor
     ) -> tuple[SumLevel, ...]:
         """Return the levels for another global step: what the last one arrived at is part of the input."""
         source: Tensor = self.cell.lift(x)
-        return self.cell.feed(source + self.cell.feedback(value), parts, levels)
+        return self.cell.feed(source + self.cell.feedback(values[0]), parts, levels)
 
     def update_of(self, k: int, parts: Sequence[SumLevel], control: LevelCellUpdate | None) -> SumUpdate:
         """Return how a level is updated."""

@@ -14,10 +14,12 @@ class ValueState(NamedTuple):
     Attributes:
         held: Values of the nodes, and the normalised control.
         control: The state of the control; ``None`` without control.
+        seen: The values of the clusters that were followed last in a step (:class:`CarryValues`); ``None`` before.
     """
 
     held: Holder
     control: LevelState | None
+    seen: Tensor | None = None
 
 
 class Reading(NamedTuple):

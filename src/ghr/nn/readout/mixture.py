@@ -17,9 +17,10 @@ class MixtureReadout(Readout):
         \hat y = s\, \mathrm{softmax}\Big( \theta + k\, \tau \odot \frac{v}{\operatorname{rms}_G(v)} \Big)^\top v
 
     There is no constant, so twice the values are twice the prediction, at any size. Weights that add up to one keep
-    channels that went astray from cancelling each other. With :math:`\tau`, zero at the start, the mean can become a
-    maximum or a minimum of channels; :math:`k` is as large as that takes. A graph is read by the largest, the mean and
-    the smallest value of its nodes, an edge by its source, its target and the difference of both.
+    channels that went astray from cancelling each other. With :math:`\tau` the mean leans towards the largest of the
+    channels, as it does at the start, or towards the smallest; :math:`k` is as large as that takes. A graph is read by
+    the largest, the mean and the smallest value of its nodes, an edge by its source, its target and the difference of
+    both.
 
     Args:
         level: ``"node"``, ``"graph"`` or ``"edge"``.
@@ -40,11 +41,11 @@ class MixtureReadout(Readout):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Reset to the mean of all."""
+        """Reset to the mean of all, or, where it leans, to a soft maximum."""
         nn.init.zeros_(self.weight)
         nn.init.ones_(self.factor)
         if self.lean is not None:
-            nn.init.zeros_(self.lean)
+            nn.init.ones_(self.lean)
 
     def rows_of_nodes(self, given: ReadoutInput) -> Tensor:
         """Return the values of all nodes."""

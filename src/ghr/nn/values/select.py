@@ -199,17 +199,15 @@ class SelectCell(nn.Module):
         values = torch.cat([holder.value for holder in holders])
         return self._loop(values, base, candidates, torch.ones_like(own.value), 1)
 
-    def iterate(self, value: Tensor, candidates: SortedCandidates, given: Tensor | None, updates: int) -> Tensor:
+    def iterate(self, value: Tensor, candidates: SortedCandidates, gate: Tensor, updates: int) -> Tensor:
         """Choose and close several times, by kernels and without a control.
 
         Args:
             value: Values of the nodes.
             candidates: The candidates, of one group.
-            given: What :meth:`read_values` returned.
+            gate: What values are multiplied by after every choice.
             updates: How often.
         """
-        gate = self.open(given, None)
-        gate = torch.ones_like(value) if gate is None else gate
         return self._loop(value, candidates.base, candidates, gate, updates)
 
     def _loop(self, values: Tensor, base: Tensor, candidates: SortedCandidates, gate: Tensor, updates: int) -> Tensor:
