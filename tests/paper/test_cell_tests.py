@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from ghr.datasets import LRIM, ECHOSynth, mae_by_distance
-from ghr.paper.cell_tests import EchoDiameters, FarHops, Lattices, find_narrow
+from ghr.paper.cell_tests import EchoDiameters, EchoTrees, FarCost, FarHops, Lattices, find_narrow
 from ghr.paper.extension import FarTest
 from ghr.paper.row import AS_TRAINED, Loops
 from ghr.paper.runs import TESTS, RowRun
@@ -36,6 +36,28 @@ def test_far_graphs_are_split_at_the_trained_range_and_loops_are_passed_on(tmp_p
     expected = mae_by_distance(torch.full(hops.shape, 5.0), hops.float(), hops, 5)
     assert found == expected
     assert 1 <= found["out_of_range"] <= 3, "6 to 8 hops are 1 to 3 off"
+
+
+def test_the_cost_of_predictions_stands_beside_the_errors(tmp_path):
+    graphs, model = FarTest("small", 8, 12), Constant(5.0)
+    found = FarCost(graphs, 5).evaluate(model, tmp_path, {"steps": 2})
+    assert found.pop("cpu_seconds") > 0
+    assert model.loops == {"steps": 2}
+    assert found == FarHops(graphs, 5).evaluate(model, tmp_path, {})
+
+
+def test_trees_are_those_with_one_edge_less_than_nodes(tmp_path):
+    found = EchoTrees("ecc", 24).evaluate(Constant(0.0), tmp_path, {})
+    graphs = ECHOSynth(tmp_path, "ecc", "test", num_graphs=24, seed=2026)
+    trees = [
+        graph
+        for graph in graphs
+        if len({tuple(sorted(edge)) for edge in graph.edge_index.T.tolist()}) == len(graph.x) - 1
+    ]
+    assert 0 < len(trees) < len(graphs)
+    for name, chosen in (("mae", graphs), ("trees", trees)):
+        values = torch.cat([graph.y for graph in chosen])
+        assert found[name] == pytest.approx(40 * float(values.mean()), rel=1e-5)
 
 
 @pytest.mark.parametrize("largest", [17, 28, 40])

@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
+from time import process_time
 from typing import Any
 
 import torch
+from torch_geometric.data import Batch
 
 from ghr.datasets import LRIM, ECHOSynth, mae_by_distance
 from ghr.datasets.echo import LARGEST
@@ -13,6 +16,7 @@ from ghr.datasets.lrim import SIGMAS
 from ghr.datasets.splits import Examples
 from ghr.models import GraphModel
 from ghr.paper.extension import TEST_SEED, FarTest
+from ghr.threads import use_threads
 from ghr.train import collect, evaluate
 
 
@@ -40,6 +44,61 @@ class FarHops:
         prediction, target = collect(model, graphs, dataset.task, batch_size=10, **loops)
         hops = torch.cat([graphs[index].hops[graphs[index].mask] for index in range(len(graphs))])
         return {**mae_by_distance(prediction, target, hops, self.in_range)}
+
+
+@dataclass(frozen=True)
+class FarCost(FarHops):
+    """The same, with the processor time that predictions take on one thread."""
+
+    @property
+    def name(self) -> str:
+        """Such as ``large, 100 graphs, to 40 hops, with the time``."""
+        return f"{super().name}, with the time"
+
+    def evaluate(self, model: GraphModel, data: Path, loops: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the errors, and the median of five times, after one that does not count."""
+        dataset = self.graphs.load(data, transform=model.transform)
+        graphs: Examples = dataset
+        examples = [graphs[index] for index in range(len(graphs))]
+        batches = [Batch.from_data_list(examples[first : first + 10]) for first in range(0, len(examples), 10)]
+        times = []
+        with use_threads(1), torch.inference_mode():
+            for _ in range(6):
+                began = process_time()
+                for batch in batches:
+                    model(batch, **loops)
+                times.append(process_time() - began)
+        return {**super().evaluate(model, data, loops), "cpu_seconds": median(times[1:])}
+
+
+@dataclass(frozen=True)
+class EchoTrees:
+    """Fresh graphs of ECHO, all of them and the trees among them.
+
+    Args:
+        task: ``"ecc"`` or ``"diam"``.
+        graphs: How many.
+    """
+
+    task: str
+    graphs: int
+
+    @property
+    def name(self) -> str:
+        """Such as ``ECHO ecc, 400 graphs, trees apart``."""
+        return f"ECHO {self.task}, {self.graphs} graphs, trees apart"
+
+    def evaluate(self, model: GraphModel, data: Path, loops: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the mean errors in hops."""
+        graphs = ECHOSynth(
+            data, self.task, split="test", num_graphs=self.graphs, seed=TEST_SEED, pre_transform=model.transform
+        )
+        examples: Examples = graphs
+        trees = [  # all are connected, and list every edge twice
+            index for index in range(len(graphs)) if examples[index].num_edges == 2 * (len(examples[index].x) - 1)
+        ]
+        chosen = {"mae": [*range(len(graphs))], "trees": trees}
+        return {name: evaluate(model, graphs.index_select(part), graphs.task, **loops) for name, part in chosen.items()}
 
 
 @dataclass(frozen=True)

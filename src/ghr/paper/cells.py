@@ -8,7 +8,7 @@ from torch_geometric.transforms import BaseTransform
 
 from ghr.datasets.splits import Splits
 from ghr.experiment import BenchmarkGraphs, Experiment
-from ghr.paper.cell_tests import EchoDiameters, FarHops, Lattices, find_narrow
+from ghr.paper.cell_tests import EchoDiameters, EchoTrees, FarCost, FarHops, Lattices, find_narrow
 from ghr.paper.extension import FarTest
 from ghr.paper.row import AS_TRAINED, Inference, Loops, Row, Setup, Test
 from ghr.paper.runs import RowRun
@@ -124,19 +124,36 @@ _ANNEALED = {"batch_size": 16, "lr": 3e-3, "schedule": "cosine", "patience": Non
 _TO_5 = Setup("table-cells", "rgg-sssp-small", {}, {"train": 1000, "val": 200, "test": 500}, SEEDS)
 _TO_20 = Setup("table-cells", "rgg-sssp-large", {}, {"train": 1000, "val": 100, "test": 200}, SEEDS[:3])
 _ECHO = Setup("table-cells", "echo-sssp", {}, {"train": 2000, "val": 400, "test": 400}, SEEDS[:3])
+_ECC, _DIAM = (
+    Setup("table-cells", f"echo-{task}", {}, {"train": 2000, "val": 400, "test": 400}, SEEDS[:3])
+    for task in ("ecc", "diam")
+)
 _NARROW = Setup("table-cells", "echo-sssp", {}, {"train": 4000, "val": 800, "test": 400}, SEEDS[:3])
 _LRIM = Setup("table-cells", "lrim-16-hard", {"epochs": 450}, {"train": 1000, "val": 125, "test": 125}, SEEDS[:3])
 
 _SELECT_5 = {"steps": 3, "t_low": 4, "epochs": 40}
 _TWO_LEVELS = {"levels": 2, "partition": "graclus", "rounds": 3, "edge_reduce": ["min", "mean"]}
+_CARRIED = {**_TWO_LEVELS, "edge_reduce": "centre_paths", "value_carry": True, "t_high": 1}
 _CONTROL = {"conv": "gated_gine", "hidden_channels": 16}
 _SELECT_ECHO = {"steps": 3, "t_low": 14, "epochs": 12}
+_SWEEPS = {"value_gate": "graph", "steps": 3, "t_low": 40, "value_channels": 8, "epochs": 20}
 _48_UPDATES = Loops(steps=12)  # in training it is 12
 _DEMO = Inference((Loops(t_low=3),), far=Loops(t_low=3))
 _42_UPDATES = Inference((Loops(t_low=14),), far=Loops(t_low=14))
 
 _FAR_5 = FarHops(FarTest("large", 40, 100), 5)
 _ECHO_TEST = EchoDiameters(400, DIAMETER)
+_FLAT = CellRow("select", "GHR", _TO_5, "ghr-select", _SELECT_5, folder="select", far=_48_UPDATES)
+_CARRY = CellRow(
+    "select, two levels, carried",
+    "GHR",
+    _TO_5,
+    "ghr-select",
+    {**_SELECT_5, **_CARRIED},
+    folder="select-carried",
+    far=_48_UPDATES,
+)
+_COSTS = (FarCost(FarTest("large", 40, 100), 5), FarCost(FarTest("huge", 90, 20), 5))
 _ON_ALL = CellRow("select, trained on all diameters", "GHR", _ECHO, "ghr-select", _SELECT_ECHO, folder="select-echo")
 
 GROUPS = (
@@ -149,7 +166,8 @@ GROUPS = (
         "Min-plus starts as the algorithm of Bellman and Ford, so that it has little to learn: it is here for "
         "comparison.",
         (
-            CellRow("select", "GHR", _TO_5, "ghr-select", _SELECT_5, folder="select", far=_48_UPDATES),
+            _FLAT,
+            _CARRY,
             CellRow(
                 "select, choice not sharpened",
                 "GHR",
@@ -205,6 +223,22 @@ GROUPS = (
         ),
     ),
     CellGroup(
+        "One level and two, at equal cost",
+        "The same models with fewer updates than the far graphs are wide, so that neither is exact. With two levels "
+        "values are carried: the weights are the same on both, coarse edges are as long as paths, a coarse level "
+        "chooses three times in one update, and what changes at a cluster is added to its members. Errors in hops "
+        "beyond 5 hops, and the processor time of all predictions on one thread.",
+        tuple(
+            replace(row, title=f"{row.title}, {row.settings['t_low'] * steps} updates", far=Loops(steps=steps))
+            for row, steps in ((_FLAT, 3), (_CARRY, 3), (_FLAT, 4), (_FLAT, 6), (_CARRY, 6), (_FLAT, 8))
+        ),
+        tuple(
+            Column(f"to {test.graphs.distance} hops, {title}", number, test)
+            for test in _COSTS
+            for title, number in (("error", "out_of_range"), ("CPU s", "cpu_seconds"))
+        ),
+    ),
+    CellGroup(
         "Shortest paths, trained to 20 hops",
         "Random geometric graphs of 300-350 nodes, 1,000 of them for training, with distances up to 20 hops; tested on "
         "graphs of 300-500 nodes up to 40 hops, with 42 updates instead of 21. Mean absolute error in hops.",
@@ -248,6 +282,20 @@ GROUPS = (
             Column(f"diameters 17-{DIAMETER}", "in_range", _ECHO_TEST),
             Column(f"diameters {DIAMETER + 1}-40", "out_of_range", _ECHO_TEST),
         ),
+    ),
+    *(
+        CellGroup(
+            f"{title} on ECHO",
+            "The same graphs, no node of which is marked. The nodes compete for being where a channel of values "
+            f"starts, anew in each of three global steps. Tested on 400 fresh graphs; published are {published}.",
+            (CellRow("select, sweeps", "GHR", setup, "ghr-select", _SWEEPS, folder=f"select-{task}"),),
+            (Column("all", "mae", EchoTrees(task, 400), target), Column("trees", "trees", EchoTrees(task, 400))),
+            digits=3,
+        )
+        for task, title, setup, target, published in (
+            ("ecc", "Eccentricities", _ECC, 0.885, "3.456 for GHR and 0.885 for the best other"),
+            ("diam", "Diameters", _DIAM, 0.746, "0.746 for GHR and 0.859 for the best other"),
+        )
     ),
     CellGroup(
         "Ising lattices, trained on side 16",

@@ -40,8 +40,12 @@ class CellsTable:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The rows of all groups; one that stands in two tables is trained once."""
-        return tuple({row.name: row for group in self.groups for row in group.rows}.values())
+        """The rows of all groups; one that stands in several tables is trained once, and named as in the first."""
+        rows: dict[str, Row] = {}
+        for group in self.groups:
+            for row in group.rows:
+                rows.setdefault(row.name, row)
+        return tuple(rows.values())
 
     def report(self, place: Place) -> Report:
         """Test every finished run, one table for each group."""
