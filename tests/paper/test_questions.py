@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from ghr.paper.questions import QUESTIONS, SMALL, ask, draw_examples
+from ghr.paper.questions import LARGE, QUESTIONS, SMALL, Drawn, QuestionRow, draw_examples, draw_training
+from ghr.paper.row import AS_TRAINED
+from ghr.paper.runs import RowRun
 
 BY_NAME = {question.name: question for question in QUESTIONS}
 
@@ -45,9 +47,22 @@ def test_one_way_streets():
 
 
 def test_a_question_is_asked(tmp_path):
-    answer = ask(BY_NAME["nearest"], tmp_path / "run", graphs=6, epochs=1, tests=2)
-    assert answer.largest >= 2
-    assert answer.beyond > 0
-    assert answer.ratio == answer.beyond / answer.constant
-    again = ask(BY_NAME["nearest"], tmp_path / "again", graphs=6, epochs=1, tests=2)
-    assert again.beyond == answer.beyond
+    row = QuestionRow.on(BY_NAME["nearest"], seeds=(5,), graphs=6, epochs=1, tests=2)
+    answers = []
+    for folder in ("run", "again"):
+        run = RowRun(row, 5, tmp_path / folder)
+        run.work(tmp_path, quiet=True)
+        answers.append(run.ask(row.tests[0], AS_TRAINED, tmp_path))
+    assert answers[0] == answers[1]
+    assert answers[0]["largest"] == max(float(graph.y.nan_to_num(0).max()) for graph in draw_training(row.question, 6))
+    far = torch.cat([graph.y for graph in draw_examples(row.question, 2, *LARGE, seed=3)])
+    beyond = far[far > answers[0]["largest"]]
+    assert answers[0]["constant"] == pytest.approx(float((beyond - beyond.median()).abs().mean()))
+    assert answers[0]["beyond"] > 0
+
+
+def test_graphs_are_drawn_only_when_they_are_asked_for():
+    drawn = []
+    graphs = Drawn(lambda: drawn.append("now") or ["a", "b"], 2)
+    assert (len(graphs), drawn) == (2, [])
+    assert (graphs[1], [*graphs], drawn) == ("b", ["a", "b"], ["now"])

@@ -229,8 +229,15 @@ GROUPS = (
         "chooses three times in one update, and what changes at a cluster is added to its members. Errors in hops "
         "beyond 5 hops, and the processor time of all predictions on one thread.",
         tuple(
-            replace(row, title=f"{row.title}, {row.settings['t_low'] * steps} updates", far=Loops(steps=steps))
-            for row, steps in ((_FLAT, 3), (_CARRY, 3), (_FLAT, 4), (_FLAT, 6), (_CARRY, 6), (_FLAT, 8))
+            replace(row, title=f"{row.title}, {steps * t_low} updates", far=Loops(steps=steps, t_low=t_low))
+            for row, steps, t_low in (
+                (_FLAT, 3, 4),
+                (_FLAT, 4, 4),
+                (_CARRY, 4, 3),
+                (_FLAT, 6, 4),
+                (_FLAT, 8, 4),
+                (_CARRY, 8, 3),
+            )
         ),
         tuple(
             Column(f"to {test.graphs.distance} hops, {title}", number, test)

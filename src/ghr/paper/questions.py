@@ -1,7 +1,8 @@
 """What else chosen values can answer beside shortest paths, on graphs larger than those of the training."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,12 @@ from ghr.datasets.splits import Splits
 from ghr.datasets.task import Task
 from ghr.experiment import Experiment, OwnGraphs
 from ghr.models import MODELS, GraphModel
+from ghr.paper.row import Row, Setup
 from ghr.train import TrainConfig, collect
 
 Floats = NDArray[np.float64]
+TASK = Task("node", loss="mse", metric="mae")
+STEPS = 4  # global steps in training
 MARKS = 3
 DEGREE = 8.0
 SMALL, LARGE = ((40, 60), 8), ((300, 400), 40)  # nodes, and the largest distance in hops from a node
@@ -44,68 +48,128 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What came of one question.
-
-    Args:
-        largest: The largest answer in training; what lies above it is beyond the range.
-        in_range: Mean absolute error on fresh graphs of the training's size.
-        beyond: The same on larger graphs, where the answer is beyond the range.
-        constant: That of the constant which is best there.
-        parameters: Number of parameters.
-        cpu_seconds: Processor time of the training.
-    """
-
-    largest: float
-    in_range: float
-    beyond: float
-    constant: float
-    parameters: int
-    cpu_seconds: float
-
-    @property
-    def ratio(self) -> float:
-        """The error beyond the range as a part of the constant's."""
-        return self.beyond / self.constant
-
-
-def ask(
-    question: Question, out: str | Path, *, graphs: int = 1000, epochs: int = 40, tests: int = 40, seed: int = 0
-) -> Answer:
-    """Train ``ghr-select`` on small graphs, and test it on large ones with four times the updates.
+class QuestionTest:
+    """How well a question is answered on larger graphs than those of the training, with four times the updates.
 
     Args:
         question: The question.
-        out: The run directory.
-        graphs: Graphs for training.
-        epochs: Epochs.
-        tests: Graphs of each test.
-        seed: Of graphs, weights and batches.
+        trained: Graphs of the training, the largest answer of which is the end of the range.
+        graphs: Graphs of each test.
     """
-    task = Task("node", loss="mse", metric="mae")
-    train = draw_examples(question, graphs, *SMALL, seed=seed)
-    val = draw_examples(question, max(1, graphs // 5), *SMALL, seed=seed + 1)
-    recipe = TrainConfig(**{**MODELS["ghr-select"].training, "epochs": epochs, "seed": seed})
-    experiment = Experiment(
-        OwnGraphs(Splits(train=train, val=val, test=None, task=task)),
-        "ghr-select",
-        {"steps": 4, "t_low": question.t_low},
-        recipe,
-    )
-    run = experiment.run(out, quiet=True)
-    result = run.result or {}
-    largest = max(float(graph["y"].nan_to_num(0).max()) for graph in train)
-    near = _errors(run.model, draw_examples(question, tests, *SMALL, seed=seed + 2), task)
-    far, target = _errors(run.model, draw_examples(question, tests, *LARGE, seed=seed + 3), task, steps=16)
-    outside = target > largest
-    return Answer(
-        largest=largest,
-        in_range=float(near[0][near[1] <= largest].mean()),
-        beyond=float(far[outside].mean()),
-        constant=float((target[outside] - target[outside].median()).abs().mean()),
-        parameters=run.model.num_parameters,
-        cpu_seconds=result["cpu_seconds"],
-    )
+
+    question: Question
+    trained: int
+    graphs: int
+
+    @property
+    def name(self) -> str:
+        """Such as ``nearest, 40 small and 40 large graphs, trained on 1000``."""
+        return f"{self.question.name}, {self.graphs} small and {self.graphs} large graphs, trained on {self.trained}"
+
+    def evaluate(self, model: GraphModel, data: Path, loops: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the end of the range, the mean absolute errors in and beyond it, and that of the best constant."""
+        largest = max(float(graph["y"].nan_to_num(0).max()) for graph in draw_training(self.question, self.trained))
+        small, large = (
+            draw_examples(self.question, self.graphs, *sizes, seed=seed) for seed, sizes in ((2, SMALL), (3, LARGE))
+        )
+        error, target = _errors(model, small, **loops)
+        far, beyond = _errors(model, large, **{"steps": 4 * STEPS, **loops})
+        outside = beyond > largest
+        return {
+            "largest": largest,
+            "in_range": float(error[target <= largest].mean()),
+            "beyond": float(far[outside].mean()),
+            "constant": float((beyond[outside] - beyond[outside].median()).abs().mean()),
+        }
+
+
+@dataclass(frozen=True)
+class QuestionRow(Row):
+    """One question, asked with several seeds of weights and batches; the graphs are the same.
+
+    Args:
+        question: The question.
+        graphs: Graphs of the training.
+    """
+
+    question: Question = field(kw_only=True)
+    graphs: int = field(kw_only=True)
+
+    @classmethod
+    def on(
+        cls,
+        question: Question,
+        *,
+        seeds: tuple[int, ...] = (42, 43, 44),
+        graphs: int = 1000,
+        epochs: int = 40,
+        tests: int = 40,
+    ) -> "QuestionRow":
+        """Return the row of a question.
+
+        Args:
+            question: The question.
+            seeds: One run each.
+            graphs: Graphs of the training.
+            epochs: Epochs.
+            tests: Graphs of each test.
+        """
+        return cls(
+            question.name,
+            "GHR",
+            Setup("table-questions", "none", seeds=seeds),
+            "ghr-select",
+            {"steps": STEPS, "t_low": question.t_low, "epochs": epochs},
+            folder=question.name.replace(" ", "-"),
+            tests=(QuestionTest(question, graphs, tests),),
+            question=question,
+            graphs=graphs,
+        )
+
+    def experiment(self, seed: int = 0) -> Experiment:
+        """Return what one run trains."""
+        options = {name: value for name, value in self.settings.items() if name != "epochs"}
+        recipe = {**MODELS[self.model].training, "epochs": self.settings["epochs"], "seed": seed}
+        splits = Splits(
+            TASK,
+            Drawn(partial(draw_training, self.question, self.graphs), self.graphs),
+            Drawn(partial(draw_examples, self.question, self.graphs // 5, *SMALL, seed=1), self.graphs // 5),
+            description={"question": self.question.name, "graphs": self.graphs},
+        )
+        return Experiment(OwnGraphs(splits), self.model, options, TrainConfig(**recipe))
+
+    @property
+    def budget(self) -> str:
+        """What the training may cost, in words."""
+        return f"{self.graphs:,} graphs, {self.settings['epochs']} epochs"
+
+
+class Drawn(Sequence[Data]):
+    """Graphs that are drawn when the first of them is asked for.
+
+    Args:
+        draw: Draws them.
+        count: How many they are.
+    """
+
+    def __init__(self, draw: Callable[[], Sequence[Data]], count: int) -> None:
+        self._draw, self._count = draw, count
+
+    @cached_property
+    def _graphs(self) -> Sequence[Data]:
+        return self._draw()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._graphs[index]
+
+
+@lru_cache(maxsize=1)
+def draw_training(question: Question, graphs: int) -> list[Data]:
+    """Return the graphs of the training."""
+    return draw_examples(question, graphs, *SMALL, seed=0)
 
 
 def draw_examples(question: Question, count: int, nodes: tuple[int, int], distance: int, *, seed: int) -> list[Data]:
@@ -125,8 +189,8 @@ def draw_examples(question: Question, count: int, nodes: tuple[int, int], distan
     return examples
 
 
-def _errors(model: GraphModel, graphs: list[Data], task: Task, **loops: Any) -> tuple[Tensor, Tensor]:
-    prediction, target = collect(model, graphs, task, batch_size=10, **loops)
+def _errors(model: GraphModel, graphs: list[Data], **loops: Any) -> tuple[Tensor, Tensor]:
+    prediction, target = collect(model, graphs, TASK, batch_size=10, **loops)
     return (prediction - target).abs().flatten(), target.flatten()
 
 

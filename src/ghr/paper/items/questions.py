@@ -1,30 +1,25 @@
 """Questions beside shortest paths, beyond the range of the training."""
 
-import logging
-import tempfile
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
-
-import torch
 
 from ghr.paper.item import Place, Report
 from ghr.paper.markdown import markdown_table
-from ghr.paper.questions import LARGE, QUESTIONS, SMALL, Question, ask
-from ghr.paper.row import Row
-from ghr.threads import use_threads
-from ghr.train.provenance import machine, versions
+from ghr.paper.questions import LARGE, QUESTIONS, SMALL, QuestionRow
+from ghr.paper.results import gather
+from ghr.paper.row import AS_TRAINED
+from ghr.paper.runs import RowRun
 
-logger = logging.getLogger(__name__)
 TARGET = 0.1
+ROWS = tuple(QuestionRow.on(question) for question in QUESTIONS)
 
 _CLAIM = f"""\
 `ghr-select` is trained on random geometric graphs of {SMALL[0][0]}-{SMALL[0][1]} nodes to answer a question about every
-node, 40 epochs over 1,000 graphs, and tested on graphs of {LARGE[0][0]}-{LARGE[0][1]} nodes with four times the
-updates.
-"Beyond" are the nodes there whose answer is larger than any in training. Nothing in the model knows the question: it
-learns whom to listen to, what a step adds and where values start. Mean absolute errors; the constant is the best one
-for those nodes. The aim is an error of at most a tenth of it. One thread; the worst seed of those named."""
+node, and tested on graphs of {LARGE[0][0]}-{LARGE[0][1]} nodes with four times the updates. "Beyond" are nodes there
+whose answer is larger than any in training. Nothing in the model knows the question: it learns whom to listen to, what
+a step adds and where values start. Mean absolute errors of the worst seed; the constant is the best one for those
+nodes. The aim is an error of at most a tenth of it."""
 
 
 @dataclass(frozen=True)
@@ -32,63 +27,46 @@ class Questions:
     """Every question, asked with several seeds.
 
     Args:
-        questions: What is asked.
-        seeds: Of graphs, weights and batches.
-        graphs: Graphs for training.
-        epochs: Epochs.
-        tests: Graphs of each test.
+        rows: What is asked.
     """
 
     name: str = "table-questions"
     title: str = "Questions beside shortest paths, beyond the range of the training"
-    rows: tuple[Row, ...] = ()  # trained when the table is made
-    questions: tuple[Question, ...] = QUESTIONS
-    seeds: tuple[int, ...] = (0, 1)
-    graphs: int = 1000
-    epochs: int = 40
-    tests: int = 40
+    rows: tuple[QuestionRow, ...] = ROWS
 
     def report(self, place: Place) -> Report:
-        """Train and test all of them."""
-        measured: list[dict[str, Any]] = []
-        with use_threads(1), tempfile.TemporaryDirectory() as folder:
-            for question in self.questions:
-                for seed in self.seeds:
-                    out = Path(folder, f"{question.name}-{seed}".replace(" ", "-"))
-                    answer = ask(question, out, graphs=self.graphs, epochs=self.epochs, tests=self.tests, seed=seed)
-                    logger.info("%s, seed %d: %s.", question.name, seed, answer)
-                    measured.append({"question": question.name, "seed": seed, "ratio": answer.ratio, **asdict(answer)})
-        lines = [self._line(question, measured) for question in self.questions]
-        header = [
-            "question",
-            "trained to",
-            "in range",
-            "beyond",
-            "constant",
-            "beyond / constant",
-            "parameters",
-            "CPU s",
-        ]
-        met = sum(
-            all(row["ratio"] <= TARGET for row in measured if row["question"] == question.name)
-            for question in self.questions
-        )
+        """Show how the finished runs answer."""
+        lines, record, met = [], [], 0
+        for row in self.rows:
+            results = gather([row], place.runs, place.seeds)[0]
+            (test,) = row.tests
+            found = {
+                seed: {**answer, "ratio": answer["beyond"] / answer["constant"]}
+                for seed in results.results
+                if (answer := RowRun(row, seed, place.runs).ask(test, AS_TRAINED, place.data)) is not None
+            }
+            seconds = [results.results[seed]["cpu_seconds"] for seed in found]
+            met += bool(found) and all(answer["ratio"] <= TARGET for answer in found.values())
+            numbers = _line(found, results.parameters, seconds) if found else ["-"] * 7
+            lines.append([f"{row.question.name}: {row.question.text}", *numbers, results.seeds])
+            record.append({**row.describe(), "seeds": [{"seed": seed, **answer} for seed, answer in found.items()]})
+        header = ["question", "trained to", "in range", "beyond", "constant", "beyond / constant"]
+        table = markdown_table([*header, "parameters", "CPU s", "seeds"], lines)
         text = (
-            f"{_CLAIM}\n\n{markdown_table(header, lines)}\n\nSeeds: {', '.join(map(str, self.seeds))}. At most a tenth "
-            f"of the constant's error with every seed: {met} of {len(self.questions)} questions."
+            f"{_CLAIM}\n\n{table}\n\nAt most a tenth of the constant's error with every finished seed: {met} of "
+            f"{len(self.rows)} questions."
         )
-        return Report(text, {"measured": measured, "versions": versions(), "machine": machine(torch.device("cpu"))})
+        return Report(text, {"rows": record})
 
-    def _line(self, question: Question, measured: list[dict[str, Any]]) -> list[str]:
-        rows = [row for row in measured if row["question"] == question.name]
-        worst = max(rows, key=lambda row: float(row["ratio"]))
-        return [
-            f"{question.name}: {question.text}",
-            f"{worst['largest']:.1f}",
-            f"{worst['in_range']:.4f}",
-            f"{worst['beyond']:.4f}",
-            f"{worst['constant']:.3f}",
-            f"{worst['ratio']:.4f}",
-            f"{worst['parameters']:,}",
-            f"{sum(row['cpu_seconds'] for row in rows) / len(rows):.0f}",
-        ]
+
+def _line(found: dict[int, dict[str, Any]], parameters: int, seconds: list[float]) -> list[str]:
+    worst = max(found.values(), key=lambda answer: float(answer["ratio"]))
+    return [
+        f"{worst['largest']:.1f}",
+        f"{worst['in_range']:.4f}",
+        f"{worst['beyond']:.4f}",
+        f"{worst['constant']:.3f}",
+        f"{worst['ratio']:.4f}",
+        f"{parameters:,}",
+        f"{fmean(seconds):.0f}",
+    ]
