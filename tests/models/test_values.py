@@ -166,7 +166,8 @@ def gate_by_loops(cell, level, values, x):
             for channel, own in enumerate(value)
         ]
         hidden = relu(plus(linear(cell.gate_input, row), linear(cell.gate_graph, apart)))
-        scores.append([STEEP_SCORES * score for score in linear(cell.gate, hidden)])
+        far = [much * below for much, below in zip(cell.farthest.tolist(), apart, strict=False)]
+        scores.append([STEEP_SCORES * score for score in plus(linear(cell.gate, hidden), far)])
     best = [max(column) for column in zip(*scores, strict=True)]
     return [[math.exp(sharpness * (s - top)) for s, top in zip(row, best, strict=True)] for row in scores]
 
@@ -174,11 +175,8 @@ def gate_by_loops(cell, level, values, x):
 def mix_by_loops(readout, value, size):
     prediction = []
     for column, factor in enumerate(readout.factor.tolist()):
-        lean = torch.zeros(len(value)) if readout.lean is None else readout.lean[column]
-        logits = [
-            w + STEEP * t * v / size
-            for w, t, v in zip(readout.weight[column].tolist(), lean.tolist(), value, strict=True)
-        ]
+        lean = 0.0 if readout.lean is None else STEEP * float(readout.sharpness * readout.lean[column])
+        logits = [w + lean * v / size for w, v in zip(readout.weight[column].tolist(), value, strict=True)]
         total = sum(math.exp(logit) for logit in logits)
         prediction.append(factor * sum(math.exp(logit) * v for logit, v in zip(logits, value, strict=True)) / total)
     return prediction
@@ -201,6 +199,7 @@ def test_sweeps_equal_the_loops(levels, sharpness):
     with torch.no_grad():
         model.values.cells[0].slopes.normal_()
     model.values.sharpen(sharpness)
+    model.readout.sharpen(sharpness)
     given = data if levels > 1 else Data(x=data.x, edge_index=data.edge_index, edge_attr=data.edge_attr)
     expected = select_by_loops(model, given if levels > 1 else _flat(given))
     assert relative_error(model(given), expected) <= 1e-10

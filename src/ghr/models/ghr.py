@@ -329,7 +329,10 @@ class GHR(Recurrence[Encoded]):
     def anneal(self, progress: float) -> None:
         """Make the choice of values sharper from the middle of the training on."""
         if isinstance(self.values, SelectValues):
-            self.values.sharpen(self.sharpness ** min(max((progress - SOFT) / (SHARP - SOFT), 0.0), 1.0))
+            sharpness = self.sharpness ** min(max((progress - SOFT) / (SHARP - SOFT), 0.0), 1.0)
+            self.values.sharpen(sharpness)
+            if isinstance(self.readout, MixtureReadout):
+                self.readout.sharpen(sharpness)
 
     def augment(self, data: Data) -> Data:
         """Shift lattices against their blocks at random, where the model tells places apart."""

@@ -21,10 +21,15 @@ class SweepCell(SelectCell):
         \rho_i = \exp\big( k (s_i - \max_{l \in G} s_l) \big)
 
     The nodes of a graph compete for being where a channel starts: the one of the highest score :math:`s` has
-    :math:`\rho = 1`, so that its value is zero. Scores are an MLP of the input and of the values that the last global
-    step arrived at, by how far they are from the largest and the smallest of the graph. So the node that was found to
-    be the farthest from a first one can be where the next global step starts from: two or three sweeps find the ends of
-    a graph, and the largest of all channels is how far its farthest node is.
+    :math:`\rho = 1`, so that its value is zero. Scores read the input, and how far the values that the last global step
+    arrived at are from the largest :math:`\bar v` and the smallest of the graph,
+
+    .. math::
+        s_i = \mathrm{MLP}\big( x_i, \tanh(v_i - \bar v), \tanh(v_i - \min_l v_l) \big) + f \odot \tanh(v_i - \bar v),
+
+    with :math:`f` learned, and one at the start: **a global step starts from the node that the last one found farthest,
+    until training finds better**. Two or three such sweeps find the ends of a tree, and the largest of all channels is
+    then how far the farthest node is.
 
     A channel chooses among neighbours by its own values alone, measured in steps, which all channels share,
 
@@ -62,6 +67,7 @@ class SweepCell(SelectCell):
         if self.has_gate:
             self.gate_graph = nn.Linear(2 * channels, hidden_channels)
             self.gate = nn.Linear(hidden_channels, channels, bias=False)  # nodes compete: a constant changes nothing
+            self.farthest = nn.Parameter(torch.empty(channels))
         self.reset_parameters()
 
     @staticmethod
@@ -70,10 +76,12 @@ class SweepCell(SelectCell):
         return SweepEncoder(edge_dim, hidden_channels, channels)
 
     def reset_parameters(self) -> None:
-        """Reset all parameters; the choice starts as a soft minimum."""
+        """Reset all parameters; the choice starts as a soft minimum, the next sweep at the farthest node."""
         super().reset_parameters()
         if "slopes" in self._parameters:  # not yet while the base class is built
             nn.init.constant_(self.slopes, -SOFT)
+        if "farthest" in self._parameters:
+            nn.init.ones_(self.farthest)
 
     def maps(self) -> tuple[Tensor, Tensor]:
         """Return the map of differences, in steps and by their sign, and that of the choice, as sharp as it is now."""
@@ -88,8 +96,9 @@ class SweepCell(SelectCell):
         """Return the scores of nodes, as far as they are below the best of their graph; once per global step."""
         if self.gate_graph is None:
             return given
-        hidden = given + self.gate_graph(_from_extremes(value, batch, num_graphs))
-        score = STEEP * self.gate(hidden.relu())
+        apart = _from_extremes(value, batch, num_graphs)
+        hidden = given + self.gate_graph(apart)
+        score = STEEP * (self.gate(hidden.relu()) + self.farthest * apart[:, : self.channels])
         return score - _best(score, batch, num_graphs, "amax")  # type: ignore[no-any-return]
 
     def open(self, given: Tensor | None, control: Tensor | None) -> Tensor | None:
