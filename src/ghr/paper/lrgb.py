@@ -19,6 +19,13 @@ LRGB_SYSTEMS = (
         note="without the 16 eigenvectors of the Laplacian that the published code adds to the input",
     ),
     System(
+        "ghr-gated-gine-scaled",
+        "the same, started on the scale of the targets",
+        "ghr-gated-gine",
+        family="GHR",
+        note="not in the paper",
+    ),
+    System(
         "cache-gnn",
         "Cache-GNN, a reconstruction",
         "cache-gnn",
