@@ -12,7 +12,7 @@ help:            ## show this list
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt "torch==$$(sed -n 's/^torch==//p' constraints.txt)"
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,chem,docs]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,chem,tables,docs]"
 	@touch $@
 
 demo: $(STAMP)   ## train GHR, a deep GINE and an extension on short distances, test them beyond, draw the figure

@@ -71,7 +71,9 @@ class BenchmarkGraphs:
     def describe(self) -> dict[str, Any]:
         """Return what stands in ``config.json``."""
         chosen = {"graphs": self.graphs, "source": self.source, "options": self.options}
-        return {"benchmark": self.name, **{name: describe_value(value) for name, value in chosen.items()}}
+        files = {} if self.benchmark.files is None else self.benchmark.files(self.options)
+        described = {"benchmark": self.name, **{name: describe_value(value) for name, value in chosen.items()}}
+        return {**described, "files": dict(files)} if files else described
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 """How many epochs of every system take the processor time of its column: the numbers of ``ghr/paper/epochs.py``.
 
 Every row is trained for two short epochs on a small part of its graphs; the second one compiles nothing any more and
-tells what a batch of training and of validation costs. Run on one thread:
+tells what a batch of training and of validation costs. Two batches are enough where graphs are slow to make:
+``--batches 2 --only peptides-struct echo-charge echo-energy`` computes 96 peptides and 96 other molecules. Trees have
+rounds and no epochs, and are left out. Run on one thread:
 
     OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1 python studies/equal_budget/measure.py --data data
 """
@@ -14,18 +16,30 @@ from pathlib import Path
 
 from ghr.paper.epochs import EPOCHS
 from ghr.paper.equal import Column, System
-from ghr.paper.systems import ECHO_COLUMNS, ECHO_SYSTEMS, LRIM_COLUMNS, LRIM_SYSTEMS
+from ghr.paper.lrgb import LRGB_COLUMNS, LRGB_SYSTEMS
+from ghr.paper.row import Row
+from ghr.paper.systems import ECHO_CHEM_COLUMNS, ECHO_COLUMNS, ECHO_SYSTEMS, LRIM_COLUMNS, LRIM_SYSTEMS
 
-BATCHES = 4
-TABLES = ((ECHO_COLUMNS, ECHO_SYSTEMS), (LRIM_COLUMNS, LRIM_SYSTEMS))
+TABLES = (
+    ((*ECHO_COLUMNS, *ECHO_CHEM_COLUMNS), ECHO_SYSTEMS),
+    (LRIM_COLUMNS, LRIM_SYSTEMS),
+    (LRGB_COLUMNS, LRGB_SYSTEMS),
+)
 
 
-def time_epoch(column: Column, system: System, data: Path) -> float:
-    """Return the processor time of one epoch on all graphs of the column, in seconds."""
+def time_epoch(column: Column, system: System, data: Path, batches: int = 4) -> float:
+    """Return the processor time of one epoch on all graphs of the column, in seconds.
+
+    Args:
+        column: The benchmark.
+        system: What is trained.
+        data: Folder of the generated graphs.
+        batches: How many batches of the column are trained on; the time is scaled to all of its graphs.
+    """
     row = replace(column, epochs={system.key: 2}, tests=()).row(system)
     assert row is not None
-    size = row.experiment().train.batch_size
-    small = {"train": BATCHES * size, "val": max(10, BATCHES * size // 5), "test": 10}
+    train = batches * column.training["batch_size"]
+    small = {"train": train, "val": max(16, train // 5), "test": 16}  # molecules are computed 16 at a time
     row = replace(row, setup=replace(row.setup, graphs=small))
     moments: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -41,15 +55,18 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the generated graphs")
     parser.add_argument("--only", nargs="*", default=[], help="keys of columns or systems")
     parser.add_argument("--missing", action="store_true", help="only what has no number yet")
+    parser.add_argument("--batches", type=int, default=4, help="batches of every short epoch")
     chosen = parser.parse_args()
     for columns, systems in TABLES:
         for column in columns:
             for system in systems:
                 if chosen.only and not {column.key, system.key} & {*chosen.only}:
                     continue
+                if system.row is not Row:
+                    continue
                 if chosen.missing and system.key in EPOCHS[column.key]:
                     continue
-                seconds = time_epoch(column, system, chosen.data)
+                seconds = time_epoch(column, system, chosen.data, chosen.batches)
                 epochs = max(2, round(60 * column.minutes / seconds))
                 print(f"{column.key} {system.key}: {seconds:.1f} s an epoch, {epochs} epochs", flush=True)
 

@@ -73,6 +73,8 @@ def test_graphs_too_large_to_be_placed_are_not_drawn(capsys, tmp_path, monkeypat
         (["data", "lrim-16-hard", "--graphs", "3"], "must be a whole number of at least 10; got 3"),
         (["data", "city-la", "--graphs", "10"], "City-Networks, la is a single graph; the number of graphs cannot be"),
         (["data", "city-la", "--source", "generate"], "City-Networks, la has no source 'generate'; it has hub"),
+        (["data", "echo-sssp", "--set", "nois=0"], "ECHO-Synth, sssp has no option 'nois'; known are noise"),
+        (["data", "peptides-struct", "--set", "molecules=lrgb"], "peptide_multi_class_dataset.csv.gz is missing: put"),
         (["data", "echo-sssp", "--workers", "0"], "--workers must be a whole number of at least 1; got 0"),
     ],
 )

@@ -37,6 +37,12 @@ def test_sums_are_taken_in_double_precision():
     )
 
 
+def test_powers_of_an_untrained_model_are_finite():
+    target = torch.tensor([[2.0], [2.0]])
+    assert mae_of_powers(torch.tensor([[1e6], [2.0]]), target) == pytest.approx(1e300 / 2)
+    assert mae_of_powers(torch.tensor([[-1e6], [2.0]]), target) == pytest.approx(50)
+
+
 @pytest.mark.parametrize("score", [mean_absolute_error, mae_of_powers, log10_mse, r2])
 def test_wrong_shapes_and_no_rows_are_said(score):
     with pytest.raises(ValueError, match=r"same shape; got \(2, 1\) and \(2,\)"):

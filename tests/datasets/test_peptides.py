@@ -1,3 +1,4 @@
+import hashlib
 import io
 import json
 import os
@@ -13,9 +14,11 @@ from torch_geometric.loader import DataLoader
 
 from ghr.datasets import PeptidesStruct, peptides
 from ghr.datasets.generators.molecules.features import ogb_graph
+from ghr.datasets.generators.molecules.given import GivenFile
 from ghr.datasets.generators.molecules.label import peptide
 from ghr.datasets.generators.molecules.shape import REFERENCE
 from ghr.datasets.generators.molecules.smiles import parse
+from ghr.experiment import BenchmarkGraphs
 from ghr.hierarchy import Coarsen, Graclus
 from ghr.testing import assert_quotient
 from ghr.transforms import LaplacianEncoding
@@ -145,6 +148,76 @@ def test_molecules_that_fail_are_left_out_with_a_warning(tmp_path, caplog):
     dataset = PeptidesStruct(tmp_path, "train", "generate", smiles=tmp_path / "a.smi", split_file=tmp_path / "a.json")
     assert len(dataset) == 2
     assert "1 of 4 peptides are left out" in caplog.text
+
+
+@pytest.fixture
+def given(tmp_path, files, monkeypatch):
+    """A data folder with two files in the places of the published ones, by the hashes of theirs."""
+    places = {"smiles": "peptides/p.csv", "split_file": "peptides/s.json"}
+    (tmp_path / "peptides").mkdir()
+    contents = {"smiles": (files / "a.csv").read_bytes(), "split_file": (files / "a.json").read_bytes()}
+    for name, place in places.items():
+        (tmp_path / place).write_bytes(contents[name])
+    known = {
+        name: GivenFile(place, hashlib.sha256(contents[name]).hexdigest(), "a file") for name, place in places.items()
+    }
+    monkeypatch.setattr(peptides, "GIVEN", {"lrgb": known})
+    return tmp_path
+
+
+def test_published_peptides_are_found_in_the_data_folder(given, root, files):
+    named = PeptidesStruct(given, "train", "generate", molecules="lrgb", num_graphs=2)
+    by_path = rebuilt(root, files, num_graphs=2)
+    assert named.key == by_path.key, "files count by their content, not by their places"
+    assert all(torch.equal(a.y, b.y) for a, b in zip(named, by_path, strict=True))
+    for file in (given / "peptides").iterdir():
+        file.unlink()
+    assert len(PeptidesStruct(given, "train", "generate", molecules="lrgb", num_graphs=2)) == 2, "graphs need no file"
+    with pytest.raises(FileNotFoundError, match=r"p\.csv is missing: put a file there"):
+        PeptidesStruct(given, "val", "generate", molecules="lrgb", num_graphs=1)
+
+
+def test_another_split_than_the_published_one_is_refused(given):
+    (given / "peptides" / "s.json").write_text(json.dumps({"train": [0], "val": [1], "test": [2]}))
+    with pytest.raises(ValueError, match=r"s\.json is another file than a file: its SHA-256 is"):
+        PeptidesStruct(given, "train", "generate", molecules="lrgb", num_graphs=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"molecules": "moon"}, "Unknown molecules 'moon'; known are lrgb"),
+        ({"molecules": "lrgb", "smiles": "a.csv"}, "leave out smiles and split_file"),
+        ({"molecules": "lrgb", "source": "hub"}, "no choice of molecules"),
+    ],
+)
+def test_published_peptides_exclude_other_choices(tmp_path, options, words):
+    with pytest.raises(ValueError, match=words):
+        PeptidesStruct(tmp_path, **options)
+
+
+def test_a_run_tells_which_files_its_graphs_came_from():
+    described = BenchmarkGraphs("peptides-struct", options={"molecules": "lrgb"}).describe()
+    assert described["files"] == {file.place: file.sha256 for file in peptides.GIVEN["lrgb"].values()}
+    assert "files" not in BenchmarkGraphs("peptides-struct").describe()
+
+
+def test_the_smiles_of_all_graphs_are_known(root, files, tmp_path, caplog):
+    assert rebuilt(root, files).list_smiles() == [SMILES[row] for row in SPLIT["train"]]
+    assert rebuilt(root, files, "test", num_graphs=1).list_smiles() == [SMILES[4]]
+    assert rebuilt(root, files).index_select([3, 0]).list_smiles() == [SMILES[7], SMILES[0]]
+    (tmp_path / "a.smi").write_text("\n".join(["C1CC", SMILES[0], "C1CC", SMILES[1]]))
+    (tmp_path / "a.json").write_text(json.dumps({"train": [0, 1, 2, 3], "val": [], "test": []}))
+    options = {"smiles": tmp_path / "a.smi", "split_file": tmp_path / "a.json"}
+    assert PeptidesStruct(tmp_path, "train", "generate", **options).list_smiles() == SMILES[:2]
+    assert "2 of 4 peptides are left out" in caplog.text
+
+
+def test_smiles_of_other_graphs_are_refused(root, files, monkeypatch):
+    dataset = rebuilt(root, files)
+    monkeypatch.setattr(dataset, "_name_molecules", lambda: [SMILES[0], SMILES[1]])
+    with pytest.raises(ValueError, match="Graph 1 of the split 'train' belongs to none of its molecules"):
+        dataset.list_smiles()
 
 
 def published(graphs, folder="peptidesstruct"):

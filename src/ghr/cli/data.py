@@ -10,8 +10,9 @@ import torch
 import tyro
 from torch_geometric.data import Data as Graph
 
-from ghr.checks import check_choice, check_whole
+from ghr.checks import check_choice, check_names, check_whole
 from ghr.cli.check import check_folder
+from ghr.cli.settings import KeyValue, parse_settings
 from ghr.cli.table import table
 from ghr.datasets import BENCHMARKS, Benchmark, Splits, Task
 from ghr.datasets.statistics import Extent, Statistics, describe
@@ -34,6 +35,8 @@ class Data:
     """Folder of the graphs and of the sheet."""
     graphs: int | None = None
     """Training graphs, at least 10, with validation and test in proportion, if not all."""
+    set: KeyValue = ()
+    """Options of the data, such as --set molecules=lrgb; an unknown name shows all."""
     workers: int = 1
     """Processes that generate; the graphs do not depend on it."""
     quiet: bool = False
@@ -44,8 +47,10 @@ class Data:
         benchmark = BENCHMARKS[check_choice("benchmark", self.benchmark, BENCHMARKS)]
         check_whole("--workers", self.workers)
         check_folder("--out", self.out)
+        options = parse_settings(self.set)
+        check_names(benchmark.title, options, benchmark.options)
         started = time.perf_counter()
-        splits = benchmark.splits(self.out, graphs=self.graphs, source=self.source, workers=self.workers)
+        splits = benchmark.splits(self.out, graphs=self.graphs, source=self.source, workers=self.workers, **options)
         seconds = time.perf_counter() - started
         source = splits.description["source"]
         print(f"{benchmark.title}, source {source}: ready in {seconds:.0f} s\n")

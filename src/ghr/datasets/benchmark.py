@@ -39,6 +39,8 @@ class Benchmark:
         comparable: Whether numbers on the rebuilt set can stand beside published ones.
         sources: Where its graphs can come from, the preferred one first; with ``"generate"`` it is ready offline.
         options: Names of further options of the data.
+        files: For some options of the data, which files of the user the graphs come from: their places in the data
+            folder and the SHA-256 of each.
         training: How it is trained on, as fields of :class:`~ghr.train.TrainConfig`.
         suggested: Options for models that take them.
         published: For rows of the table of statistics, the published value with its mark.
@@ -56,6 +58,7 @@ class Benchmark:
     comparable: str
     sources: tuple[str, ...] = ("generate", "hub")
     options: tuple[str, ...] = ()
+    files: Callable[[Mapping[str, Any]], Mapping[str, str]] | None = None
     training: Mapping[str, Any] = field(default_factory=dict)
     suggested: Mapping[str, Any] = field(default_factory=dict)
     published: Mapping[str, str] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from ghr.checks import check_choice, check_flag, check_number, show
 from ghr.hierarchy.tensors import check_range, check_tensor, check_values
 
 Score = Callable[[Tensor, Tensor], float]
+MOST_POWER = 300  # of ten, which leaves room for a sum
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,13 @@ def mean_absolute_error(prediction: Tensor, target: Tensor) -> float:
 
 
 def mae_of_powers(prediction: Tensor, target: Tensor) -> float:
-    """Return the mean absolute error after ten to the power of both, for logarithms of what is asked for."""
+    """Return the mean absolute error after ten to the power of both, for logarithms of what is asked for.
+
+    Predictions above 300 count as 300. The power of an untrained model's is often more than a number can hold, and an
+    error that is not finite would end its training.
+    """
     check_shapes(prediction, target)
-    return mean_absolute_error(10 ** prediction.double(), 10 ** target.double())
+    return mean_absolute_error(10 ** prediction.double().clamp(max=MOST_POWER), 10 ** target.double())
 
 
 def log10_mse(prediction: Tensor, target: Tensor) -> float:

@@ -8,13 +8,16 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
+from torch_geometric.data.data import BaseData
 from typing_extensions import Unpack
 
+from ghr.checks import check_choice
 from ghr.datasets.benchmark import Benchmark
-from ghr.datasets.generators.molecules.features import ATOM_CODES, BOND_CODES
+from ghr.datasets.generators.molecules.features import ATOM_CODES, BOND_CODES, ogb_graph
+from ghr.datasets.generators.molecules.given import GivenFile
 from ghr.datasets.generators.molecules.sequences import draw_peptide
 from ghr.datasets.generators.molecules.shape import REFERENCE, TARGETS
-from ghr.datasets.generators.molecules.smiles import file_digest, read_smiles
+from ghr.datasets.generators.molecules.smiles import file_digest, parse, read_smiles
 from ghr.datasets.generators.molecules.split import SPLITS, Split, read_split
 from ghr.datasets.storage.archives import fetch, unpack
 from ghr.datasets.storage.cached import Preparation
@@ -25,6 +28,21 @@ from ghr.datasets.task import Task
 
 ADDRESS = "https://www.dropbox.com/s/zgv4z8fcpmknhs8/peptidesstruct.zip?dl=1"
 RANDOM_PEPTIDES = {"train": 700, "val": 150, "test": 150}
+# By the name of the set, the options that the files stand for; the hashes are those of the files that LRGB publishes.
+GIVEN: Mapping[str, Mapping[str, GivenFile]] = {
+    "lrgb": {
+        "smiles": GivenFile(
+            "peptides/peptide_multi_class_dataset.csv.gz",
+            "e314f7dfb1ac46ef83fe5f5aa4fe502ad4527da633b64e6b997cb0c452511de3",
+            "the peptides of LRGB (licence CC BY-NC 4.0)",
+        ),
+        "split_file": GivenFile(
+            "peptides/splits_random_stratified_peptide.pickle",
+            "4573079852cce8867ad2d734c5dd22d77538bbe9f628223a8d4b3b531f6fffd0",
+            "the split of the peptides of LRGB (licence CC BY-NC 4.0)",
+        ),
+    }
+}
 
 
 class PeptidesStruct(SourcedDataset):
@@ -57,6 +75,8 @@ class PeptidesStruct(SourcedDataset):
         smiles: Of a rebuilt set, a file of molecules (:func:`~ghr.datasets.generators.molecules.smiles.read_smiles`).
         split_file: Which of its rows belong where (:func:`~ghr.datasets.generators.molecules.split.read_split`); by
             default 70 / 15 / 15 % at random.
+        molecules: In place of both, ``"lrgb"`` for the published peptides and their split, whose files you have put
+            into ``root/peptides`` under their published names. Other files in their place are refused.
         num_graphs: Graphs of this split; by default all that are published, all of a file, or 700, 150 and 150 random
             ones.
         seed: Of conformations, of random peptides and of a random split.
@@ -79,16 +99,21 @@ class PeptidesStruct(SourcedDataset):
         *,
         smiles: str | Path | None = None,
         split_file: str | Path | None = None,
+        molecules: str | None = None,
         num_graphs: int | None = None,
         seed: int = 0,
         workers: int = 1,
         **preparation: Unpack[Preparation],
     ) -> None:
-        refuse_choices(source, smiles=smiles, split_file=split_file)
+        refuse_choices(source, smiles=smiles, split_file=split_file, molecules=molecules)
+        self.given = {} if molecules is None else GIVEN[check_choice("molecules", molecules, GIVEN)]
+        if self.given and (smiles is not None or split_file is not None):
+            raise ValueError(f"molecules={molecules!r} says which files are read; leave out smiles and split_file.")
         if split_file is not None and smiles is None:
             raise ValueError(f"The split file {split_file} needs the file of molecules that it divides; give smiles.")
-        self.smiles = None if smiles is None else Path(smiles)
-        self.split_file = None if split_file is None else Path(split_file)
+        places = {name: Path(root, file.place) for name, file in self.given.items()}
+        self.smiles = places.get("smiles") if smiles is None else Path(smiles)
+        self.split_file = places.get("split_file") if split_file is None else Path(split_file)
         super().__init__(root, split, source, num_graphs=num_graphs, seed=seed, workers=workers, **preparation)
 
     def default_size(self) -> int | None:
@@ -97,8 +122,29 @@ class PeptidesStruct(SourcedDataset):
 
     def options(self) -> dict[str, Any]:
         """Return every option that changes the content; files count by what is in them."""
+        if self.given:  # graphs that are computed already need no files
+            return super().options() | {name: file.sha256 for name, file in self.given.items()}
         files = {"smiles": self.smiles, "split_file": self.split_file}
         return super().options() | {name: file_digest(path) for name, path in files.items() if path is not None}
+
+    def list_smiles(self) -> list[str]:
+        """Return the SMILES of every graph of a rebuilt set.
+
+        Raises:
+            ValueError: Where the molecules are not those of the graphs.
+        """
+        if self.source == "hub":
+            raise ValueError("The published graphs come without SMILES; source='generate' has them.")
+        listed: list[str] = []
+        for smiles in self._name_molecules():  # in the order of the graphs, which lack those that were left out
+            if len(listed) < self.len() and _is_graph_of(smiles, self.get(len(listed))):
+                listed.append(smiles)
+        if len(listed) < self.len():
+            raise ValueError(
+                f"Graph {len(listed)} of the split {self.split!r} belongs to none of its molecules: RDKit reads them "
+                f"otherwise than when the graphs were computed. Delete {self.processed_dir} to compute them again."
+            )
+        return [listed[place] for place in self.indices()]
 
     def read_published(self) -> list[Data]:
         """Download the published archive, unless it is there, and read the graphs of this split."""
@@ -111,18 +157,25 @@ class PeptidesStruct(SourcedDataset):
 
     def rebuild(self) -> list[Data]:
         """Compute this split's peptides; all splits of a whole file, whose targets are normalised together."""
-        if self.smiles is None:
-            molecules = self._draw()
-            return self._graphs(self._compute(molecules), torch.tensor(REFERENCE, dtype=torch.float64))
-        molecules = read_smiles(self.smiles)
-        split = self._divide(molecules)
-        if self.num_graphs is not None:
-            chosen = [molecules[row] for row in split[self.split][: self.num_graphs]]
-            return self._graphs(self._compute(chosen), torch.tensor(REFERENCE, dtype=torch.float64))
-        outcome = self._compute([molecules[row] for name in SPLITS for row in split[name]])
+        if self.smiles is None or self.num_graphs is not None:
+            outcome = self._compute(self._name_molecules())
+            return self._graphs(outcome, torch.tensor(REFERENCE, dtype=torch.float64))
+        split = self._read_splits(self.smiles)
+        outcome = self._compute([smiles for name in SPLITS for smiles in split[name]])
         start = sum(len(split[name]) for name in SPLITS[: SPLITS.index(self.split)])
         own = outcome.results[start : start + len(split[self.split])]
         return self._graphs(Outcome(own, {}), normalisation(outcome))
+
+    def _name_molecules(self) -> list[str]:
+        """Return the SMILES of this split, also of molecules that cannot be computed."""
+        return self._draw() if self.smiles is None else self._read_splits(self.smiles)[self.split][: self.num_graphs]
+
+    def _read_splits(self, path: Path) -> dict[str, list[str]]:
+        """Return the SMILES of all splits of a file."""
+        for file in self.given.values():
+            file.find(self.root)
+        molecules = read_smiles(path)
+        return {name: [molecules[row] for row in rows] for name, rows in self._divide(molecules).items()}
 
     def _compute(self, molecules: Sequence[str]) -> Outcome:
         items = [{"smiles": smiles, "seed": self.seed} for smiles in molecules]
@@ -172,6 +225,22 @@ def normalisation(outcome: Outcome) -> Tensor:
     return torch.stack([targets.mean(dim=0), torch.where(deviation > 1e-12, deviation, torch.ones_like(deviation))])
 
 
+def _is_graph_of(smiles: str, data: BaseData) -> bool:
+    try:
+        graph = ogb_graph(parse(smiles))
+    except ValueError:
+        return False
+    return all(np.array_equal(getattr(graph, name), data[name]) for name in graph._fields)
+
+
+def _name_files(options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the hashes of the files that stand for molecules with a name, by their places in the data folder."""
+    name = options.get("molecules")
+    if name is None:
+        return {}
+    return {file.place: file.sha256 for file in GIVEN[check_choice("molecules", name, GIVEN)].values()}
+
+
 def _published(index: int, graph: Any) -> Data:
     names = ("x", "edge_attr", "edge_index", "y")
     if not isinstance(graph, (list, tuple)) or len(graph) != 4 or not all(type(part) is Tensor for part in graph):
@@ -197,8 +266,9 @@ PEPTIDES_STRUCT = Benchmark(
     task=PeptidesStruct.task,
     dataset=PeptidesStruct,
     sizes=RANDOM_PEPTIDES,
-    comparable="no: random peptides, and conformations of another origin",
-    options=("smiles", "split_file"),
+    comparable="no: conformations of another origin, and random peptides unless others are given",
+    options=("smiles", "split_file", "molecules"),
+    files=_name_files,
     # Stated by the published code, but for the jitter, of which it says nothing here. It also adds 16 eigenvectors of
     # the Laplacian to the features.
     training={

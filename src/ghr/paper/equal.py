@@ -24,6 +24,7 @@ class System:
         own_recipe: Whether the model is trained as its name in ``MODELS`` says, not as the column does.
         note: What it is told that others are not, or how it differs from what was published.
         far: Whether it is also asked what :attr:`Column.far_tests` ask; attention over all pairs would take hours.
+        row: The class of its rows, where it is no model of ``MODELS``.
     """
 
     key: str
@@ -35,6 +36,7 @@ class System:
     own_recipe: bool = False
     note: str = ""
     far: bool = True
+    row: type[Row] = Row
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,9 @@ class Column:
         digits: Digits after the point.
         long: For those systems that are also trained for longer, the epochs that take `long_minutes`.
         long_minutes: Processor time of these.
+        data: Options of the data.
+        caution: What must be known before its errors are set beside published ones, as a sentence; empty where they
+            may be compared.
     """
 
     key: str
@@ -72,6 +77,8 @@ class Column:
     digits: int = 3
     long: Mapping[str, int] = field(default_factory=dict)
     long_minutes: int = 30
+    data: Mapping[str, Any] = field(default_factory=dict)
+    caution: str = ""
 
     def row(self, system: System) -> Row | None:
         """Return what is trained for a system with one seed; ``None`` where the system is not in this column."""
@@ -89,8 +96,8 @@ class Column:
     def _row(self, system: System, epochs: Mapping[str, int], group: str, seeds: tuple[int, ...]) -> Row | None:
         if system.key not in epochs:
             return None
-        setup = Setup(f"{group}/{self.key}", self.benchmark, {}, self.graphs, seeds)
+        setup = Setup(f"{group}/{self.key}", self.benchmark, self.data, self.graphs, seeds)
         shared = {"patience": None} if system.own_recipe else self.training
         settings = {**shared, **system.settings, **system.by_column.get(self.key, {}), "epochs": epochs[system.key]}
         tests = (*self.tests, *(self.far_tests if system.far else ()))
-        return Row(system.title, system.family, setup, system.model, settings, folder=system.key, tests=tests)
+        return system.row(system.title, system.family, setup, system.model, settings, folder=system.key, tests=tests)

@@ -193,6 +193,11 @@ class Row:
         words.append(f"lr {train.lr:g}" if train.schedule == "constant" else f"lr {train.lr:g} {train.schedule}")
         return ", ".join(words)
 
+    @property
+    def size_unit(self) -> str:
+        """What the size of the model counts, where it is not parameters."""
+        return ""
+
     def count_parameters(self) -> int:
         """Return the number of parameters of the model; no data are needed for it."""
         experiment = self.experiment()

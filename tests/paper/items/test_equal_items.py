@@ -46,6 +46,15 @@ def test_runs_of_another_version_are_marked(place, tmp_path):
     assert f"{result['metrics']['mae']:.3f}† / 2.102" in text
 
 
+def test_errors_of_many_digits_are_powers_of_ten(place, tmp_path):
+    run = RowRun(ECHO.row(SYSTEMS[1]), 42, tmp_path / "runs")
+    shutil.copytree(RowRun(run.row, 42, place.runs).path, run.path)
+    result = json.loads((run.path / "result.json").read_text())
+    result["metrics"]["mae"] = 1.6e132
+    (run.path / "result.json").write_text(json.dumps(result))
+    assert "| GCN | 1.6e+132 / 2.102 |" in TABLE.report(Place(tmp_path / "runs", place.data)).text
+
+
 def test_errors_by_distance_and_diameter(place):
     report = EchoRange(systems=SYSTEMS, columns=(ECHO,)).report(place)
     curves = report.record["curves"]["echo-sssp"]

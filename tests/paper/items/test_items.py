@@ -10,7 +10,7 @@ def test_all_items_of_the_study_are_there():
     assert set(ITEMS) == MEASURED | {
         "figure-small-range", "table-ablations", "figure-ablations", "figure-prediction", "figure-parameters",
         "table-beyond", "table-cells", "table-questions",
-        "table-echo", "figure-echo-range", "table-lrim", "table-lrim-transfer",
+        "table-echo", "figure-echo-range", "table-lrim", "table-lrim-transfer", "table-lrgb",
         "table-shift", "table-sensitivity",
     }  # fmt: skip
     assert all(item.name == name for name, item in ITEMS.items())

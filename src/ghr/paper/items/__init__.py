@@ -5,7 +5,7 @@ from ghr.paper.items.ablations import AblationFigure, AblationTable
 from ghr.paper.items.cells import CellsTable
 from ghr.paper.items.diameter import Diameter
 from ghr.paper.items.echo_range import EchoRange
-from ghr.paper.items.equal import ECHO, LRIM
+from ghr.paper.items.equal import ECHO, LRGB, LRIM
 from ghr.paper.items.extension import ExtensionTable
 from ghr.paper.items.memory import Memory
 from ghr.paper.items.parameters import Parameters
@@ -29,6 +29,7 @@ _ALL: tuple[Item, ...] = (
     EchoRange(),
     LRIM,
     Transfer(),
+    LRGB,
     ShiftTable(),
     SensitivityTable(),
     ExtensionTable(),
