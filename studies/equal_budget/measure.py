@@ -20,8 +20,8 @@ BATCHES = 4
 TABLES = ((ECHO_COLUMNS, ECHO_SYSTEMS), (LRIM_COLUMNS, LRIM_SYSTEMS))
 
 
-def time_epoch(column: Column, system: System, data: Path) -> float:
-    """Return the processor time of one epoch on all graphs of the column, in seconds."""
+def time_epoch(column: Column, system: System, data: Path) -> float | None:
+    """Return the processor time of one epoch on all graphs of the column, in seconds; ``None`` where one is enough."""
     row = replace(column, epochs={system.key: 2}, tests=()).row(system)
     assert row is not None
     size = row.experiment().train.batch_size
@@ -32,6 +32,8 @@ def time_epoch(column: Column, system: System, data: Path) -> float:
         row.experiment().run(
             Path(folder, "run"), data, quiet=True, callback=lambda line: moments.append(time.process_time())
         )
+    if len(moments) == 1:  # solved for
+        return None
     return (moments[1] - moments[0]) * column.graphs["train"] / small["train"]
 
 
@@ -50,6 +52,9 @@ def main() -> None:
                 if chosen.missing and system.key in EPOCHS[column.key]:
                     continue
                 seconds = time_epoch(column, system, chosen.data)
+                if seconds is None:
+                    print(f"{column.key} {system.key}: 1 epoch, which solves for all", flush=True)
+                    continue
                 epochs = max(2, round(60 * column.minutes / seconds))
                 print(f"{column.key} {system.key}: {seconds:.1f} s an epoch, {epochs} epochs", flush=True)
 
