@@ -48,6 +48,27 @@ def test_the_solution_is_that_of_all_rows_at_once():
     torch.testing.assert_close(equations.solve(), wanted, rtol=1e-10, atol=1e-12)
 
 
+class TwoAlike:
+    """Stands for two processes that have the same rows."""
+
+    world_size, device = 2, torch.device("cpu")
+
+    def all_reduce(self, value, reduce_op):
+        assert reduce_op == "sum"
+        return 2 * value
+
+
+def test_equations_of_all_processes_are_added_up():
+    one, both = Equations(3), Equations(3)
+    design, target = torch.randn(8, 3), torch.randn(8)
+    one.add(design, target)
+    one.add_processes(TwoAlike())
+    for _ in range(2):
+        both.add(design, target)
+    torch.testing.assert_close(one.left, both.left)
+    torch.testing.assert_close(one.right, both.right)
+
+
 def test_of_many_solutions_the_smallest():
     column = torch.randn(9, 1)
     equations = Equations(2)
