@@ -106,6 +106,12 @@ def test_laws(norm, level):
     assert_gradients_reach_all_parameters(model, make_lattice(SIDE, 2))
 
 
+def test_an_empty_graph_in_a_batch_has_no_predictions():
+    model, data = small().eval(), make_lattice(8, 2, dtype=torch.float32)
+    empty = Data(x=torch.zeros(0, 2), edge_index=torch.zeros(2, 0, dtype=torch.long))
+    assert torch.equal(model(Batch.from_data_list([empty, data])), model(data))
+
+
 def test_larger_lattices_are_taken_unchanged():
     model = small().eval()
     for side in (4, 12, 32):

@@ -72,14 +72,14 @@ class Lattice:
         return (self.row % 2) * 2 + self.column % 2
 
     def images(self) -> list[Tensor]:
-        """Return the nodes of all lattices as images :math:`(B, L, L)`, one tensor for each side that occurs."""
+        """Return the nodes of all lattices as images :math:`(B, L, L)`, one tensor for each side above zero."""
         if self.shape is not None:
             count, side = self.shape
             return [torch.arange(self.level.num_nodes, device=self.start.device).view(count, side, side)]
         return [
             self.starts[self.sides == side].view(-1, 1, 1)
             + torch.arange(side * side, device=self.start.device).view(side, side)
-            for side in sorted({*self.sides.tolist()})
+            for side in sorted({*self.sides.tolist()} - {0})
         ]
 
     def join(self, rows: Sequence[Tensor]) -> Tensor:
