@@ -93,7 +93,8 @@ LRIM_SYSTEMS = (
         "lattice-unet",
         _SMALL,
         family="floor",
-        note="knows the lattice; reads no edges, and is trained on lattices shifted at random",
+        note="knows the lattice; reads no edges, and is trained on lattices shifted at random; its norm was chosen "
+        "by six short trials (200 graphs, 25 epochs, one seed) that looked at 100 of the test graphs of side 16",
     ),
     System("mlp", "MLP on every node", "mlp", _SMALL, family="floor"),
     System("constant", "best constant", "constant", family="floor", own_recipe=True),
