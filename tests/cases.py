@@ -3,10 +3,14 @@
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch_geometric.data import Data
 
 import reference
-from ghr import Coarsen, Graclus, HierarchicalData
+from ghr import MODELS, Coarsen, Graclus, HierarchicalData
+from ghr.hierarchy.lattice import lattice_edges
 from ghr.testing import random_graph
+
+ANY_GRAPH = [name for name, entry in MODELS.items() if not entry.build.lattices_only]
 
 # (number of nodes, edges): undirected, directed, isolated nodes, self loops, repeats, no edges, one node.
 AWKWARD = {
@@ -19,6 +23,12 @@ AWKWARD = {
     "no edges": (3, []),
     "one node": (1, []),
 }
+
+
+def make_lattice(side: int, channels: int = 1, *, seed: int = 0, dtype: torch.dtype = torch.double) -> Data:
+    """A periodic square lattice with random features, nodes row by row."""
+    x = torch.randn(side * side, channels, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+    return Data(x=x, edge_index=lattice_edges(side))
 
 
 def awkward(name: str, channels: int, edge_dim: int | None) -> tuple[Tensor, Tensor, Tensor | None]:

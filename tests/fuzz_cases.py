@@ -29,7 +29,9 @@ from ghr.datasets import METRICS
 from ghr.datasets.metrics import make_metric
 from ghr.datasets.task import LOSSES
 from ghr.hierarchy.data import check_graph
+from ghr.hierarchy.lattice import lattice_edges
 from ghr.hierarchy.reduce import Merged
+from ghr.models import TorusKernel
 from ghr.models.virtual_node import CONVS as VIRTUAL_CONVS
 from ghr.nn.conv import CONVS
 from ghr.nn.conv.bare import BARE_CONVS
@@ -180,11 +182,23 @@ class Draw:
         return data
 
 
-def make_graph(draw: Draw, *, codes: bool = False, marks: bool = False, nodes: int | None = None) -> Data:
+def make_graph(
+    draw: Draw,
+    *,
+    codes: bool = False,
+    marks: bool = False,
+    nodes: int | None = None,
+    kind: type[GraphModel] | None = None,
+) -> Data:
     """Return a small graph: two node features and one edge feature; or codes; or marks and lengths."""
-    nodes = draw.pick("nodes", 1, 2, 4, 9, 12) if nodes is None else nodes
-    edges = 0 if nodes == 1 else draw.random.randint(0, 2 * nodes)
-    data = random_graph(nodes, edges, in_channels=2, edge_dim=1, seed=draw.random.randint(0, 99))
+    if kind is not None and kind.lattices_only:
+        edge_index = lattice_edges(draw.pick("side", 4, 8))
+        data = random_graph(int(edge_index.max()) + 1, 0, in_channels=1 if kind is TorusKernel else 2)
+        data.edge_index, data.edge_attr = edge_index, torch.randn(edge_index.size(1), 1)
+    else:
+        nodes = draw.pick("nodes", 1, 2, 4, 9, 12) if nodes is None else nodes
+        edges = 0 if nodes == 1 else draw.random.randint(0, 2 * nodes)
+        data = random_graph(nodes, edges, in_channels=2, edge_dim=1, seed=draw.random.randint(0, 99))
     if marks:
         data.x, data.edge_attr = (data.x > 0.5).float(), data.edge_attr.abs()
     if codes:
@@ -309,6 +323,7 @@ def collate(graphs: list[Data]) -> None:
 
 # Families: models
 
+WITHOUT_CODES = (ghr.MinPlusGHR, TorusKernel)
 STACK_CONVS = {"Stack": tuple(BARE_CONVS), "VirtualNode": VIRTUAL_CONVS}
 
 
@@ -329,6 +344,8 @@ def pick_usual(draw: Draw, kind: type[GraphModel], *, codes: bool) -> dict[str, 
     if kind is ghr.MinPlusGHR:
         levels, readout = draw.pick("levels", 1, 2), draw.pick("readout", "proportional", readout)
         return {**widths, "levels": levels, "steps": 1, "t_low": 2, "readout": readout}
+    if kind is TorusKernel:
+        return {"in_channels": 1, "out_channels": widths["out_channels"], "side": 4, "readout": "node"}
     edge_dim = draw.pick("edge_dim", True, True, False)
     shared = {**widths, "conv": draw.pick("conv", *CONVS), "readout": readout}
     shared["edge_dim"] = ([3] if codes else 1) if edge_dim else None
@@ -338,7 +355,7 @@ def pick_usual(draw: Draw, kind: type[GraphModel], *, codes: bool) -> dict[str, 
         return {**shared, "layers": 1, "heads": 2}
     if kind is not ghr.GHR:
         known, convs = inspect.signature(kind).parameters, STACK_CONVS.get(kind.__name__, ("gcn",))
-        usual = {**shared, "conv": draw.pick("conv", *convs), "layers": 1, "heads": 2, "degrees": [1, 2]}
+        usual = {**shared, "conv": draw.pick("conv", *convs), "layers": 1, "heads": 2, "degrees": [1, 2], "levels": 2}
         return {name: value for name, value in usual.items() if name in known}
     start, pool = draw.pick("initial_state", "learned", "random"), draw.pick("pool", "max", "sum", "mean")
     values = draw.pick("values", None, None, None, "select", "sum")
@@ -350,8 +367,8 @@ def pick_usual(draw: Draw, kind: type[GraphModel], *, codes: bool) -> dict[str, 
 def pick_model(draw: Draw) -> tuple[GraphModel, Data]:
     """Return a model, and a graph that it takes."""
     kind = pick_kind(draw)
-    codes = kind is not ghr.MinPlusGHR and draw.pick("codes", False, False, True)
-    data = make_graph(draw, codes=codes, marks=kind is ghr.MinPlusGHR)
+    codes = kind not in WITHOUT_CODES and draw.pick("codes", False, False, True)
+    data = make_graph(draw, codes=codes, marks=kind is ghr.MinPlusGHR, kind=kind)
     return kind(**pick_options(draw, kind, codes=codes)).train(data.num_nodes > 1), data
 
 
@@ -378,10 +395,10 @@ def run_model(draw: Draw, model: GraphModel, data: Data, **loops: Any) -> None:
 def build(draw: Draw) -> None:
     """Every model, built with odd options, and run if it can be built."""
     kind = pick_kind(draw)
-    codes = kind is not ghr.MinPlusGHR and draw.pick("codes", False, False, True)
+    codes = kind not in WITHOUT_CODES and draw.pick("codes", False, False, True)
     model = kind(**draw.spoil(pick_options(draw, kind, codes=codes)))
     repr(model), model.transform, model.loops
-    data = model.prepare(make_graph(draw, codes=codes, marks=kind is ghr.MinPlusGHR))
+    data = model.prepare(make_graph(draw, codes=codes, marks=kind is ghr.MinPlusGHR, kind=kind))
     run_model(draw, model.train(data.num_nodes > 1), data)
 
 
@@ -450,10 +467,11 @@ def for_data(draw: Draw) -> None:
     """Models built for odd data, odd tasks and odd options, by class and by name."""
     name = draw.pick("name", *MODELS)
     entry = MODELS[name]
-    codes = entry.build is not ghr.MinPlusGHR and draw.pick("codes", False, False, True)
-    graphs = [make_graph(draw, codes=codes, marks=not codes) for _ in range(2)]
+    codes = entry.build not in WITHOUT_CODES and draw.pick("codes", False, False, True)
+    graphs = [make_graph(draw, codes=codes, marks=not codes, kind=entry.build) for _ in range(2)]
     example = draw.pick("example", graphs, graphs[0], tuple(graphs))
-    given: dict[str, Any] = {"example": example, "task": Task(draw.pick("level", "node", "graph"))}
+    level = "node" if entry.build is TorusKernel else draw.pick("level", "node", "graph")
+    given: dict[str, Any] = {"example": example, "task": Task(level)}
     usual = {"layers": 1, "steps": 1, "t_low": 1, "edge_dim": None, "conv": "gcn", "readout": "node"}
     if entry.options.get("levels") != 1 and "partition" in entry.build.option_names():
         usual |= {"t_high": 1, "levels": 2, "partition": "graclus", "rounds": 1, "mode": "random"}

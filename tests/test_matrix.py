@@ -18,6 +18,7 @@ ALWAYS = ("hidden_channels", "layers", "heads")  # the others only where the mod
 # Models that cannot take every benchmark, and a word of the sentence in which they say so.
 PAIRS = "Attention over all pairs"
 REFUSALS = {"min-plus": "MinPlusGHR", "gps": PAIRS, "gps-rwse": PAIRS, "gps-laplacian": PAIRS, "grit": PAIRS}
+REFUSALS |= {"lattice-unet": "LatticeUNet", "torus-kernel": "TorusKernel"}
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,15 @@ from ghr import MODELS, Task
 from ghr.testing import random_graph
 from test_matrix import SMALL
 
-REFUSALS = {("min-plus", "coded"): r"MinPlusGHR reads marks .* but the graphs have codes; .*\.$"}
+MAKES = ("plain", "weighted", "coded")
+REFUSALS = {
+    ("min-plus", "coded"): r"MinPlusGHR reads marks .* but the graphs have codes; .*\.$",
+    **{
+        ("lattice-unet", make): r"LatticeUNet takes periodic square lattices .* graphs has 7 nodes\. .*\.$"
+        for make in MAKES
+    },
+    **{("torus-kernel", make): r"TorusKernel reads one number per node, .*\.$" for make in MAKES},
+}
 
 
 def plain(nodes, edges, dtype, seed=0):

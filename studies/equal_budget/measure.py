@@ -27,8 +27,8 @@ TABLES = (
 )
 
 
-def time_epoch(column: Column, system: System, data: Path, batches: int = 4) -> float:
-    """Return the processor time of one epoch on all graphs of the column, in seconds.
+def time_epoch(column: Column, system: System, data: Path, batches: int = 4) -> float | None:
+    """Return the processor time of one epoch on all graphs of the column, in seconds; ``None`` where one is enough.
 
     Args:
         column: The benchmark.
@@ -46,6 +46,8 @@ def time_epoch(column: Column, system: System, data: Path, batches: int = 4) -> 
         row.experiment().run(
             Path(folder, "run"), data, quiet=True, callback=lambda line: moments.append(time.process_time())
         )
+    if len(moments) == 1:  # solved for
+        return None
     return (moments[1] - moments[0]) * column.graphs["train"] / small["train"]
 
 
@@ -67,6 +69,9 @@ def main() -> None:
                 if chosen.missing and system.key in EPOCHS[column.key]:
                     continue
                 seconds = time_epoch(column, system, chosen.data, chosen.batches)
+                if seconds is None:
+                    print(f"{column.key} {system.key}: 1 epoch, which solves for all", flush=True)
+                    continue
                 epochs = max(2, round(60 * column.minutes / seconds))
                 print(f"{column.key} {system.key}: {seconds:.1f} s an epoch, {epochs} epochs", flush=True)
 

@@ -3,7 +3,7 @@ import torch
 
 from ghr.cli import main
 from ghr.cli.warm_up import warm_up
-from ghr.models import GHR
+from ghr.models import GHR, MODELS
 from ghr.ops.kernels import gine
 
 
@@ -21,6 +21,15 @@ def test_models_without_parameters_and_other_precisions_are_warmed_too(monkeypat
     warm_up("ghr", torch.float64)
     warm_up("constant", torch.float32)
     assert seen == [torch.float64]
+
+
+@pytest.mark.parametrize("name", ["lattice-unet", "torus-kernel"])
+def test_models_of_lattices_get_one(name, monkeypatch):
+    seen, build = [], MODELS[name].build
+    rollout = build.rollout
+    monkeypatch.setattr(build, "rollout", lambda self, data: seen.append(data.num_nodes) or rollout(self, data))
+    warm_up(name, torch.float64)
+    assert seen == [16 * 16]
 
 
 def test_an_unknown_model_is_named(capsys):

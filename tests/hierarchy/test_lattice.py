@@ -4,7 +4,14 @@ from torch_geometric.data import Batch, Data
 
 from ghr import Coarsen, GridBlocks
 from ghr.hierarchy.data import levels_of
-from ghr.hierarchy.lattice import Lattice, lattice_edges, shift_lattices, square_offsets
+from ghr.hierarchy.lattice import (
+    Lattice,
+    find_side,
+    lattice_edges,
+    read_lattices,
+    shift_lattices,
+    square_offsets,
+)
 from ghr.testing import random_graph
 
 
@@ -38,6 +45,43 @@ def test_the_last_offset_is_opposite_the_first():
 def test_lattices_of_one_side_are_images():
     assert read(4, 4, 4).shape == (3, 4)
     assert read(4, 3).shape is None
+
+
+def test_lattices_of_several_sides_are_images_too():
+    lattice = read(4, 3, 4)
+    small, large = lattice.images()
+    assert small.tolist() == [(16 + torch.arange(9)).view(3, 3).tolist()]
+    assert large.tolist() == [(start + torch.arange(16)).view(4, 4).tolist() for start in (0, 25)]
+    nodes = torch.arange(41).unsqueeze(1)
+    assert torch.equal(lattice.join([small.view(-1, 1), large.view(-1, 1)]), nodes)
+    (one,) = read(3, 3).images()
+    assert one.tolist() == torch.arange(18).view(2, 3, 3).tolist()
+    assert torch.equal(read(3, 3).join([one.view(-1, 1)]), nodes[:18])
+
+
+@pytest.mark.parametrize("side", [1, 2, 3, 5])
+def test_a_lattice_that_lacks_an_edge_is_found_out(side):
+    data = make_lattice(side)
+    assert Lattice(levels_of(data)[0]).find_gap() is None
+    one_way = data.edge_index[:, data.edge_index[0] <= data.edge_index[1]]
+    for edge in range(one_way.size(1) if side > 1 else 0):
+        kept = torch.arange(one_way.size(1)) != edge
+        lacking = Data(x=data.x, edge_index=one_way[:, kept])
+        assert set(Lattice(levels_of(lacking)[0]).find_gap()) == set(one_way[:, edge].tolist())
+        with pytest.raises(ValueError, match=r"Reader takes periodic square lattices alone, .* but no edge joins"):
+            read_lattices(lacking, "Reader")
+    assert read_lattices(Data(x=data.x, edge_index=one_way), "Reader").shape == (1, side)
+
+
+def test_a_model_of_lattices_alone_refuses_others_by_its_name():
+    with pytest.raises(ValueError, match=r"^Reader takes .*, nodes numbered row by row\. .* 7 nodes\. Take another"):
+        read_lattices(random_graph(7, 9), "Reader")
+
+
+def test_the_side_of_what_may_be_a_lattice():
+    assert find_side(make_lattice(5), 16) == 5
+    assert find_side([make_lattice(6), make_lattice(5)], 16) == 6
+    assert find_side(random_graph(7, 9), 16) == find_side(random_graph(1, 0), 16) == 16
 
 
 def test_places_are_those_in_the_blocks():

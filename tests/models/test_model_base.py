@@ -8,6 +8,7 @@ from torch import nn
 from torch_geometric.data import Batch, Data
 
 import ghr
+from cases import ANY_GRAPH
 from ghr import GHR, GPS, MODELS, DeepGNN, Graclus, GraphModel, MinPlusGHR, Task
 from ghr.testing import random_graph
 
@@ -100,7 +101,7 @@ def test_truth_values_are_codes_of_two(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["real", "codes"])
-@pytest.mark.parametrize("name", [name for name in MODELS if name not in SHORT.values()])
+@pytest.mark.parametrize("name", [name for name in ANY_GRAPH if name not in SHORT.values()])
 def test_every_name_of_the_map(name, kind, tmp_path):
     model, graphs = build(name, kind, "node")
     check_round_trip(model, graphs, "node", tmp_path)
@@ -166,7 +167,7 @@ def test_loops_are_what_may_be_given_at_inference(name):
 
 
 def test_loops_of_every_kind_of_model():
-    loops = {name: build(name, "real", "node")[0].loops for name in MODELS}
+    loops = {name: build(name, "real", "node")[0].loops for name in ANY_GRAPH}
     assert loops["ghr"] == loops["min-plus"] == ("steps", "t_high", "t_low")
     assert loops["recurrent-gine"] == ("steps", "t_low")
     assert loops["deep-gr-gine"] == ("steps",)

@@ -63,6 +63,18 @@ def test_all_rows_can_be_built_and_all_published_numbers_belong_to_a_system(colu
     assert len(keys) == len(systems)
 
 
+@pytest.mark.parametrize("column", LRIM_COLUMNS, ids=lambda column: column.key)
+def test_two_floors_know_the_lattice(column):
+    floors = [system for system in LRIM_SYSTEMS if system.note.startswith("knows the lattice")]
+    assert [system.key for system in floors] == ["torus-kernel", "lattice-unet"]
+    assert {system.family for system in floors} == {"floor"}
+    kernel, unet = (column.row(system) for system in floors)
+    assert kernel.experiment(SEED).train.epochs == 1
+    assert unet.experiment(SEED).train.lr == column.training["lr"]
+    assert unet.experiment(SEED).options["budget"] == 50_000
+    assert kernel.tests == unet.tests == (*column.tests, *column.far_tests)
+
+
 def test_published_numbers_are_those_of_the_paper():
     assert ECHO_COLUMNS[0].published["swan"] == "0.896"
     assert ECHO_COLUMNS[2].published["ghr-gine"] == "0.746"

@@ -2,14 +2,15 @@ import pytest
 import torch
 from view_cases import GRAPH, NODE, graph, small, three_levels
 
-from ghr import GHR, MODELS
+from cases import ANY_GRAPH
+from ghr import GHR
 from ghr.models.recurrence import Recurrence
 from ghr.models.stack import Stack
 from ghr.view.collect import choose_frames, collect
 
 
 @pytest.mark.parametrize("task", [NODE, GRAPH], ids=["node", "graph"])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", ANY_GRAPH)
 def test_every_model_ends_where_it_predicts(name, task):
     model, data = small(name, task), graph(task=task)
     prepared = model.prepare(data)

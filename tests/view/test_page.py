@@ -8,7 +8,8 @@ import pytest
 import torch
 from view_cases import GRAPH, NODE, graph, small, three_levels
 
-from ghr import MODELS, Coarsen, Graclus, Task, progress
+from cases import ANY_GRAPH
+from ghr import Coarsen, Graclus, Task, progress
 from ghr.hierarchy.data import levels_of
 from ghr.ops.backend import using
 from ghr.plots import sparse_layout
@@ -35,7 +36,7 @@ def test_a_page_holds_all_that_it_shows():
     assert not re.search(r"\{\{(title|css|js|data)\}\}", page.text)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", ANY_GRAPH)
 def test_every_model_has_a_page(name):
     with using("torch"):  # kernels would have to be compiled
         (run,) = content(make_page([Subject(name, small(name))], graph(), NODE, nodes=(3,)))["runs"]

@@ -10,7 +10,10 @@ from torch_geometric.data import Data
 from ghr.cli.table import table
 from ghr.datasets import BENCHMARKS, Benchmark, Metric, Task
 from ghr.experiment import OWN_SUGGESTIONS
+from ghr.hierarchy.lattice import lattice_edges
 from ghr.models import MODELS, Entry, GraphModel
+
+SIDE = 16  # of lattices, for models that take nothing else
 
 
 @dataclass
@@ -118,11 +121,17 @@ def _describe_model(entry: Entry) -> list[str]:
 
 def _build(entry: Entry) -> GraphModel:
     """Return a model of default size."""
-    return entry.for_data(make_example(), Task("node"), {}, OWN_SUGGESTIONS)
+    return entry.for_data(make_example(entry), Task("node"), {}, OWN_SUGGESTIONS)
 
 
-def make_example() -> Data:
-    """Return a ring with one number per node and edge and one target per node, as random geometric graphs have them."""
+def make_example(entry: Entry) -> Data:
+    """Return a graph with one number per node and edge and one target per node, as random geometric graphs have them.
+
+    Args:
+        entry: The model it is for: a ring for most, a lattice for those that take nothing else.
+    """
     nodes = torch.arange(8)
-    edge_index = torch.cat([torch.stack([nodes, nodes.roll(1)]), torch.stack([nodes.roll(1), nodes])], dim=1)
-    return Data(x=torch.zeros(8, 1), edge_index=edge_index, edge_attr=torch.ones(16, 1), y=torch.zeros(8, 1))
+    ring = torch.cat([torch.stack([nodes, nodes.roll(1)]), torch.stack([nodes.roll(1), nodes])], dim=1)
+    count, edge_index = (SIDE**2, lattice_edges(SIDE)) if entry.build.lattices_only else (8, ring)
+    edge_attr = torch.ones(edge_index.size(1), 1)
+    return Data(x=torch.zeros(count, 1), edge_index=edge_index, edge_attr=edge_attr, y=torch.zeros(count, 1))

@@ -51,8 +51,9 @@ def warm_up(name: str, dtype: torch.dtype) -> None:
         name: A name in ``MODELS``.
         dtype: Precision of the model.
     """
-    graph = make_example()
-    model = MODELS[name].for_data(graph, Task("node"), {}, OWN_SUGGESTIONS).to(dtype)
+    entry = MODELS[name]
+    graph = make_example(entry)
+    model = entry.for_data(graph, Task("node"), {}, OWN_SUGGESTIONS).to(dtype)
     for key in ("x", "edge_attr", "y"):
         graph[key] = graph[key].to(dtype)
     graph = model.prepare(graph)

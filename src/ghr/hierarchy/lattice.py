@@ -1,7 +1,9 @@
 """Periodic square lattices: where every offset leads, and which place a node has in its block."""
 
 import copy
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -12,6 +14,7 @@ from ghr.hierarchy.level import Level
 from ghr.hierarchy.tensors import at_hand
 
 NEXT = ((-1, 0), (1, 0), (0, -1), (0, 1))
+OTHERS = "Coarsen lattices with Coarsen(GridBlocks(2)); build the model with directions=False for other graphs."
 
 
 class Lattice:
@@ -21,12 +24,13 @@ class Lattice:
         level: The level.
         k: Its number, for sentences.
         num_graphs: How many graphs it has; to find that out would stall a GPU.
+        advice: What to do with other graphs, the end of what is said of them.
 
     Raises:
         ValueError: If a graph is no such lattice.
     """
 
-    def __init__(self, level: Level, k: int = 0, *, num_graphs: int | None = None) -> None:
+    def __init__(self, level: Level, k: int = 0, *, num_graphs: int | None = None, advice: str = OTHERS) -> None:
         if num_graphs is None:
             counts = torch.bincount(level.batch)
         else:
@@ -34,8 +38,8 @@ class Lattice:
         sides = counts.double().sqrt().round().long()
         if at_hand(level.batch) and not torch.equal(sides * sides, counts):
             wrong = int(counts[sides * sides != counts][0])
-            raise ValueError(f"Level {k} must hold square lattices, but one of its graphs has {wrong} nodes. {_OTHERS}")
-        self.k, self.level = k, level
+            raise ValueError(f"Level {k} must hold square lattices, but one of its graphs has {wrong} nodes. {advice}")
+        self.k, self.level, self.sides = k, level, sides
         # The number of lattices and their side, where all have the same: then they are images.
         same = at_hand(level.batch) and len(sides) > 0 and bool((sides == sides[0]).all())
         self.shape = (len(sides), int(sides[0])) if same else None
@@ -44,7 +48,7 @@ class Lattice:
         local = torch.arange(level.num_nodes, device=level.batch.device) - self.start
         self.row, self.column = local // self.side, local % self.side
         if k == 0 and at_hand(level.edge_index):
-            self._check_edges()
+            self._check_edges(advice)
 
     def look(self, offsets: Sequence[tuple[int, int]]) -> Tensor:
         """Return, for every node, the nodes that offsets (rows, columns) lead to: :math:`(N, S)`."""
@@ -64,21 +68,88 @@ class Lattice:
         wanted = (self.row // 2) * (self.side // 2) + self.column // 2 + coarse.starts[self.level.batch]
         clusters = coarse.level.clusters
         if at_hand(clusters) and not torch.equal(clusters, wanted):
-            raise ValueError(f"Level {coarse.k} must stand for blocks of 2 x 2 nodes. {_OTHERS}")
+            raise ValueError(f"Level {coarse.k} must stand for blocks of 2 x 2 nodes. {OTHERS}")
         return (self.row % 2) * 2 + self.column % 2
 
-    def _check_edges(self) -> None:
+    def images(self) -> list[Tensor]:
+        """Return the nodes of all lattices as images :math:`(B, L, L)`, one tensor for each side above zero."""
+        if self.shape is not None:
+            count, side = self.shape
+            return [torch.arange(self.level.num_nodes, device=self.start.device).view(count, side, side)]
+        return [
+            self.starts[self.sides == side].view(-1, 1, 1)
+            + torch.arange(side * side, device=self.start.device).view(side, side)
+            for side in sorted({*self.sides.tolist()} - {0})
+        ]
+
+    def join(self, rows: Sequence[Tensor]) -> Tensor:
+        """Return rows of nodes in the order of the nodes.
+
+        Args:
+            rows: For each of :meth:`images` a row per node, :math:`(B L^2, d)`.
+        """
+        if len(rows) == 1:
+            return rows[0]
+        order = torch.cat([nodes.flatten() for nodes in self.images()])
+        return torch.cat([*rows]).index_select(0, order.argsort())
+
+    def find_gap(self) -> tuple[int, int] | None:
+        """Return two nodes that stand next to each other without an edge between them; ``None`` if there are none."""
+        source, target = self.level.edge_index
+        beside = self.look(NEXT)
+        leads = beside.new_zeros(beside.shape).index_add(0, source, (beside[source] == target.unsqueeze(1)).long()) > 0
+        for there, back in ((1, 0), (3, 2)):  # down and right, each in one direction at least
+            joined = leads[:, there] | leads[beside[:, there], back] | (self.side == 1)
+            if not bool(joined.all()):
+                first = int((~joined).nonzero()[0])
+                return first, int(beside[first, there])
+        return None
+
+    def _check_edges(self, advice: str) -> None:
         source, target = self.level.edge_index
         joined = (self.look(NEXT)[source] == target.unsqueeze(1)).any(dim=1)
         if not bool(joined.all()):
             first = int((~joined).nonzero()[0])
             raise ValueError(
                 f"The graph must be a periodic square lattice, numbered row by row, but an edge joins the nodes "
-                f"{int(source[first])} and {int(target[first])}, which are not next to each other there. {_OTHERS}"
+                f"{int(source[first])} and {int(target[first])}, which are not next to each other there. {advice}"
             )
 
 
-_OTHERS = "Coarsen lattices with Coarsen(GridBlocks(2)); build the model with directions=False for other graphs."
+def read_lattices(data: Data, reader: str) -> Lattice:
+    """Return the lattices of a graph or batch, for a model that takes nothing else.
+
+    Args:
+        data: The graph or batch.
+        reader: The name of the model.
+
+    Raises:
+        ValueError: If a graph is no periodic square lattice with nodes numbered row by row, or one of its edges lacks.
+    """
+    start = f"{reader} takes periodic square lattices alone, nodes numbered row by row"
+    level = levels_of(data)[0]
+    try:
+        lattice = Lattice(level, num_graphs=num_graphs_of(data), advice="Take another model for other graphs.")
+    except ValueError as error:
+        raise ValueError(f"{start}. {error}") from error
+    gap = lattice.find_gap() if at_hand(level.edge_index) else None
+    if gap is not None:
+        raise ValueError(
+            f"{start}, but no edge joins the nodes {gap[0]} and {gap[1]}. Take another model for other graphs."
+        )
+    return lattice
+
+
+def find_side(example: Any, default: int) -> int:
+    """Return the side of the first of some graphs as if it were a lattice; the default where it cannot be one.
+
+    Args:
+        example: A graph, or a sequence of graphs.
+        default: Another side.
+    """
+    count = levels_of(example if isinstance(example, Data) else example[0])[0].num_nodes
+    side = math.isqrt(count)
+    return side if side > 1 and side * side == count else default
 
 
 def square_offsets(radius: int) -> tuple[tuple[int, int], ...]:

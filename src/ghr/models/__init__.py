@@ -13,6 +13,7 @@ from ghr.models.gps import GPS
 from ghr.models.graph_vit import GraphViT
 from ghr.models.graphcon import GraphCON
 from ghr.models.grit import GRIT
+from ghr.models.lattice_unet import LatticeUNet
 from ghr.models.min_plus import MinPlusGHR
 from ghr.models.mlp import NodeMLP
 from ghr.models.ph_dgn import PHDGN
@@ -21,6 +22,7 @@ from ghr.models.settle import Settled
 from ghr.models.stack import Stack
 from ghr.models.state import Encoded, State
 from ghr.models.swan import SWAN
+from ghr.models.torus_kernel import TorusKernel
 from ghr.models.virtual_node import VirtualNode
 
 _GHR = "Carotti et al., 2026"
@@ -207,6 +209,21 @@ MODELS: dict[str, Entry] = {
     "constant": Entry(
         Constant, {}, "a floor: the best constant", _OURS, {"lr": 0.1, "schedule": "cosine", "min_lr": 1e-5}
     ),
+    # Floors that know the lattice.
+    "lattice-unet": Entry(
+        LatticeUNet,
+        {},
+        "a floor on lattices: a convolutional U-Net around the torus",
+        "after Ronneberger, Fischer and Brox, MICCAI 2015",
+        budget=_BUDGET,
+    ),
+    "torus-kernel": Entry(
+        TorusKernel,
+        {},
+        "a floor on lattices: one linear kernel over the torus, by least squares",
+        _OURS,
+        {"epochs": 1, "patience": None},
+    ),
 }
 
 __all__ = [
@@ -227,11 +244,13 @@ __all__ = [
     "GraphCON",
     "GraphModel",
     "GraphViT",
+    "LatticeUNet",
     "MinPlusGHR",
     "NodeMLP",
     "Recurrence",
     "Settled",
     "Stack",
     "State",
+    "TorusKernel",
     "VirtualNode",
 ]

@@ -37,6 +37,7 @@ class GraphModel(nn.Module):
 
     default_channels: ClassVar[int] = 32
     layer_lists: ClassVar[tuple[str, ...]] = ("layers",)  # where a model of fixed depth keeps its layers
+    lattices_only: ClassVar[bool] = False  # whether it refuses everything but periodic square lattices
     config: dict[str, Any]
     readout: Readout
 

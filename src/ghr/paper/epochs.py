@@ -115,6 +115,8 @@ EPOCHS: dict[str, dict[str, int]] = {
         "gps": 70,
         "gps-rwse": 65,
         "gps-laplacian": 60,
+        "torus-kernel": 1,  # solved for
+        "lattice-unet": 240,
         "mlp": 300,
         "constant": 300,
         "ghr-gated-gcn-levels": 10,
@@ -129,6 +131,8 @@ EPOCHS: dict[str, dict[str, int]] = {
         "gps": 30,
         "gps-rwse": 30,
         "gps-laplacian": 30,
+        "torus-kernel": 1,  # solved for
+        "lattice-unet": 300,
         "mlp": 300,
         "constant": 300,
         "ghr-gated-gcn-levels": 10,

@@ -20,6 +20,7 @@ from ghr.progress import hide_bars
 from ghr.train.config import TrainConfig
 from ghr.train.directory import FORMAT, RunDirectory, jsonable
 from ghr.train.evaluate import find_task, predict
+from ghr.train.least_squares import LeastSquaresTrainer, LinearModel, check_least_squares
 from ghr.train.part_trainer import PartTrainer, try_parts
 from ghr.train.processes import default_fabric, on_rank_zero
 from ghr.train.trainer import Callback, Trainer
@@ -54,6 +55,8 @@ def train(
             integer attribute ``steps`` is recurrent; only for these does ``config.jitter`` apply. Where it has a
             method ``penalty(data)``, the scalar this returns is added to what is minimised (not to the loss reported);
             ``augment(data)`` may change a training batch, and ``anneal(progress)`` is told how far the training is.
+            One with ``design(data)`` and ``set_coefficients(value)`` is linear
+            (:class:`~ghr.train.least_squares.LinearModel`): it is solved for in one epoch, without gradients.
         train_set: Graphs with targets, prepared as the model needs them. Of a graph with a ``train_mask`` only these
             rows count.
         val_set: Graphs that choose the best weights, of a graph with a ``val_mask`` by these rows.
@@ -79,6 +82,7 @@ def train(
     """
     asked = find_task(task, train_set, val_set)
     _check_trainable(model, train_set, val_set)
+    check_least_squares(model, asked)
     train_set, val_set = view_examples(train_set, asked, "train"), view_examples(val_set, asked, "val")
     described = _describe(model, train_set, val_set, asked, config, extra or {})
     fabric = default_fabric() if fabric is None else fabric
@@ -90,7 +94,7 @@ def train(
         stack.enter_context(hide_bars(quiet or not fabric.is_global_zero))
         result = on_rank_zero(fabric, lambda: run.open(described, stack))
         if result is None:
-            kind = PartTrainer if config.parts > 1 else Trainer
+            kind = _choose_trainer(model, config)
             trainer = kind(model, train_set, val_set, asked, config, run, fabric, quiet=quiet, callback=callback)
             trainer.fit()
             result = on_rank_zero(fabric, lambda: trainer.finish(described, report))
@@ -98,6 +102,12 @@ def train(
         run.load_best(model, best)
     model.eval()
     return result
+
+
+def _choose_trainer(model: nn.Module, config: TrainConfig) -> type[Trainer]:
+    if config.parts > 1:
+        return PartTrainer
+    return LeastSquaresTrainer if isinstance(model, LinearModel) else Trainer
 
 
 def _describe(

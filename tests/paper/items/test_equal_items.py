@@ -1,5 +1,6 @@
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,9 @@ from ghr.paper.items.echo_range import EchoRange
 from ghr.paper.items.equal import EqualTable
 from ghr.paper.items.transfer import Transfer
 from ghr.paper.kept import bring, keep
+from ghr.paper.ranges import RangeTest
 from ghr.paper.runs import RowRun, list_runs, work_on
+from ghr.paper.systems import LRIM_SYSTEMS
 from tiny_columns import ECHO, LRIM, SYSTEMS
 
 TABLE = EqualTable("table-tiny", "Tiny", "Tiny graphs.", SYSTEMS, (ECHO,))
@@ -76,6 +79,20 @@ def test_transfer_asks_only_what_a_system_can_answer(place):
     assert rows["constant"][64] is not None
     assert rows["oracle-15"][64] > rows["oracle-15"][32]
     assert rows["oracle-15"][32] < rows["oracle-8"][32]
+
+
+def test_a_kernel_that_is_exact_sees_no_farther_than_half_the_trained_side(place):
+    kernel = next(system for system in LRIM_SYSTEMS if system.key == "torus-kernel")
+    column = replace(LRIM, epochs={kernel.key: 1}, tests=(*LRIM.tests, RangeTest("lrim-16-hard", graphs=2)))
+    assert work_on(list_runs(column.rows((kernel,)), place.runs), place.data, quiet=True) == []
+    report = Transfer(systems=(kernel,), column=column, larger=LRIM.tests).report(place)
+    rows = {row["system"]: row["errors"] for row in report.record["rows"]}
+    assert rows["torus-kernel"][16] < -10
+    assert rows["oracle-15"][32] < rows["torus-kernel"][32] < rows["oracle-8"][32]
+    assert "two floors" in report.text
+    text = EqualTable("table-tiny", "Tiny", "Tiny graphs.", (kernel,), (column,)).report(place).text
+    assert "| 45 | 1 |" in text
+    assert f"- {kernel.title}: knows the lattice and the form of the answer" in text
 
 
 def test_everything_is_made_again_from_what_is_kept(place, tmp_path):
