@@ -1,6 +1,7 @@
 """The graphs that the workloads run on, the same in every process."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -119,7 +120,7 @@ class Lattices:
         return replace(self, count=min(self.count, 2), side=min(self.side, 6))
 
 
-def _batch(graphs: list[Data]) -> Data:
+def _batch(graphs: Sequence[Data]) -> Data:
     data = graphs[0] if len(graphs) == 1 else Batch.from_data_list([*graphs])
     assert isinstance(data, Data)
     assert data.x is not None

@@ -93,13 +93,17 @@ class Coarsen(BaseTransform):
         config = {"partition": names[0], **own, "edge_reduce": reduce, "levels": self.levels, "codes": codes}
         return config if self.until is None else {**config, "until": self.until}
 
+    def __call__(self, data: Data) -> HierarchicalData:
+        """Return the graph with its coarse levels; nothing has to be copied before."""
+        return self.forward(data)
+
     def forward(self, data: Data) -> HierarchicalData:
         """Return the graph with its coarse levels; the given graph is left as it is."""
         if not isinstance(data, Data):
             raise ValueError(f"Coarsen takes a torch_geometric.data.Data; got {type(data).__name__}.")
         if data._store.get("batch") is not None:
             raise ValueError("Coarsen takes one graph at a time; apply it before batching.")
-        result = HierarchicalData.from_dict(data.to_dict())
+        result = HierarchicalData.of(data)
         if result.num_levels > 1:
             raise ValueError(f"The graph already has {result.num_levels} levels; coarsen the plain graph instead.")
         (finest,) = check_graph(result)
@@ -128,7 +132,7 @@ class Coarsen(BaseTransform):
                 )
                 edge_attr = reduce_edges(rule, finest.edge_attr, merged, self.codes)
             distance, edge_attr = _convert(distance, dtype), _convert(edge_attr, dtype)
-            result.append_level(step.assignment, num_nodes, edges, edge_attr, distance)
+            result._append(finest, step.assignment, num_nodes, edges, edge_attr, distance)
             made += 1
         return result
 

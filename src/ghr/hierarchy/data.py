@@ -87,6 +87,13 @@ class HierarchicalData(Data):
         store.__dict__.update(self._store.__dict__)
         self.__dict__["_store"] = store
 
+    @classmethod
+    def of(cls, data: Data) -> "HierarchicalData":
+        """Return a graph with the attributes of another, which has no coarser levels of it."""
+        result = cls()
+        result._store._mapping.update(data._store._mapping)
+        return result
+
     @property
     def num_levels(self) -> int:
         """Number of levels, the graph itself included."""
@@ -140,7 +147,19 @@ class HierarchicalData(Data):
             edge_attr: Their features, if any.
             centre_distance: How far every node of the present top level is from the centre of its cluster, if known.
         """
-        k, finest = self.num_levels, read_finest(self)
+        self._append(read_finest(self), assignment, num_nodes, edge_index, edge_attr, centre_distance)
+
+    def _append(
+        self,
+        finest: Level,
+        assignment: Tensor,
+        num_nodes: int,
+        edge_index: Tensor,
+        edge_attr: Tensor | None,
+        centre_distance: Tensor | None,
+    ) -> None:
+        """Do as :meth:`append_level`, with the graph as it was read before."""
+        k = self.num_levels
         below = finest.num_nodes if k == 1 else self._count_coarse(k - 1)
         num_nodes = check_whole("num_nodes", num_nodes, 1, MOST_NODES)
         if num_nodes > below:  # there was memory for the level below
