@@ -13,14 +13,17 @@ from ghr.threads import use_threads
 
 logger = logging.getLogger(__name__)
 STARTS = ("paper", "scaled")
-_FEW = {"train": 8, "val": 4, "test": 1}
-TESTS = (
-    StartTest("rgg-sssp-small", 60),
-    StartTest("echo-diam", 40),
-    StartTest("echo-ecc", 0, graphs=_FEW),
-    StartTest("echo-sssp", 0, graphs=_FEW),
-    StartTest("lrim-16-hard", 0, graphs=_FEW),
-    StartTest("rgg-sssp-large", 0, graphs={**_FEW, "train": 4}),
+_GRAPHS = {"train": 64, "val": 32, "test": 1}
+TESTS = tuple(
+    StartTest(benchmark, updates, graphs=_GRAPHS)
+    for benchmark, updates in (
+        ("rgg-sssp-small", 200),
+        ("rgg-sssp-large", 80),
+        ("echo-sssp", 120),
+        ("echo-ecc", 120),
+        ("echo-diam", 120),
+        ("lrim-16-hard", 120),
+    )
 )
 
 _CLAIM = f"""\
@@ -34,7 +37,7 @@ What is measured: mean |prediction| of the untrained model, its largest one (als
 first batch over that of the best constant, and the norm of the first gradient before clipping; then updates by the
 recipe's Adam, learning rate, clipping and loss until the mean loss of {WINDOW} batches is below that of the constant,
 and the validation error by the benchmark's metric after all updates, which for every benchmark are so many as the first
-table says. `-` stands for what was not reached, or not trained. One thread, one seed, on rebuilt graphs; what is not
+table says. `-` stands for what was not reached. One thread, one seed, on rebuilt graphs; what is not
 here is the recipe's. The sizes are chosen so that the whole takes minutes, so errors say which start is ahead, not how
 good a model becomes."""
 
