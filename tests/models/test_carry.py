@@ -9,6 +9,7 @@ import ghr
 from cases import relative_error
 from ghr import GHR, Coarsen, Graclus
 from ghr.hierarchy.centres import CentrePaths
+from ghr.nn.values import CarryCell
 from ghr.ops import using
 from ghr.testing import assert_batch_equals_loop, assert_gradients_reach_all_parameters, path_graph, random_graph
 
@@ -59,9 +60,9 @@ def carry_by_loops(model, data):
                 if target != node:
                     continue
                 length = torch.ones(1, dtype=torch.double) if level.edge_attr is None else level.edge_attr[edge]
-                hidden = cell.edges.base(length) + cell.difference(values[k][source] - values[k][node])
+                arrived.append(values[k][source] + length * F.softplus(cell.edges.rate))
+                hidden = cell.edges.bias + cell.difference(arrived[-1] - values[k][node])
                 logits.append(sharp * cell.choice(hidden.relu()))
-                arrived.append(values[k][source] + F.softplus(cell.edges.step(length)))
             if not arrived:
                 new.append(open_[k][node] * values[k][node])
                 continue
@@ -135,14 +136,29 @@ def counting(**options):
     with torch.no_grad():
         for parameter in cell.parameters():
             parameter.zero_()
-        cell.edges.step[0].weight[0] = 1.0
-        cell.edges.step[2].weight[0, 0] = 50.0  # of a large number the softplus is the number
+        if isinstance(cell, CarryCell):
+            cell.edges.rate.fill_(50.0)  # of a large number the softplus is the number
+        else:
+            cell.edges.step[0].weight[0], cell.edges.step[2].weight[0, 0] = 1.0, 50.0
         cell.difference.weight[0], cell.difference.weight[1] = 1.0, -1.0
         cell.choice.weight[0, 0], cell.choice.weight[0, 1] = -100.0, 100.0
         cell.gate_input.weight[0] = 1.0
         cell.gate.weight[0, 0], cell.gate.bias[0] = 200.0, -100.0
         model.readout.factor.fill_(1 / 50)
     return model
+
+
+def test_twice_the_lengths_are_twice_the_steps():
+    """Where nothing else is read, a graph whose edges are twice as long has values twice as large."""
+    model = make(levels=2)
+    with torch.no_grad():
+        cell = model.values.cells[0]
+        cell.edges.bias.zero_()
+        cell.choice.weight.mul_(1e9)  # a sharp choice, which a factor does not change
+    data = graph(seed=3)
+    twice = data.clone()
+    twice.edge_attr = 2 * data.edge_attr
+    torch.testing.assert_close(model(coarsen(twice)), 2 * model(coarsen(data)), rtol=1e-9, atol=1e-9)
 
 
 def test_batches_gradients_and_saving(tmp_path):

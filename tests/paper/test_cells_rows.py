@@ -54,7 +54,7 @@ def test_what_differs_between_the_rows_trained_to_5_hops(tmp_path):
     assert differ == {
         "select": set(),
         "select-soft": {"value_sharpness"},
-        "select-carried": {"levels", "coarsen", "coarse_edge_dim", "value_carry"},
+        "select-carried": {"levels", "coarsen", "coarse_edge_dim", "value_carry", "value_reach"},
         "select-two-levels": {"levels", "coarsen", "coarse_edge_dim"},
         "select-control": {"conv"},
     }

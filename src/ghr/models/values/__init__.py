@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ghr.checks import check_choice, check_flag, check_whole
+from ghr.models.settle import MOST_STEPS
 from ghr.models.values.carry import CarryValues
 from ghr.models.values.select import GATES, Gate, SelectValues
 from ghr.models.values.sum import SumValues
@@ -28,7 +29,7 @@ def check_value_options(
         raise ValueError("value_carry is for values that are chosen, values='select'; leave it out.")
     channels = check_whole("value_channels", channels, most=MOST_WIDTH)
     check_map("value_channels", channels, channels)
-    return channels, check_whole("value_reach", reach, most=MOST_REACH)
+    return channels, check_whole("value_reach", reach, most=MOST_STEPS if carry else MOST_REACH)
 
 
 def make_values(

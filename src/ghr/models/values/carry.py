@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ghr.hierarchy import Level
-from ghr.models.cell import LevelCellUpdate
-from ghr.models.values.select import SelectValues, encode_edges
+from ghr.models.cell import LevelCellUpdate, all_alike
+from ghr.models.values.select import SelectValues
 from ghr.models.values.update import Reading, ValueState, ValueUpdate
 from ghr.nn.encoder import Width
-from ghr.nn.values import Candidates, Holder, SelectCell
+from ghr.nn.values import Candidates, CarryCell, Holder
 from ghr.nn.values.select import SortedCandidates, sort_candidates
 
 
@@ -42,7 +42,7 @@ class CarryUpdate(ValueUpdate):
         reach: How often a coarse level chooses in one update.
     """
 
-    def __init__(self, cell: SelectCell, part: CarryLevel, reach: int) -> None:
+    def __init__(self, cell: CarryCell, part: CarryLevel, reach: int) -> None:
         super().__init__(None)
         self.cell, self.part, self.reach = cell, part, reach
 
@@ -76,10 +76,11 @@ class CarryValues(SelectValues):
         v_i \gets v_i + (v_{c(i)}^{\text{now}} - v_{c(i)}^{\text{before}}), \qquad \text{then} \qquad
         v_i \gets (1 - \rho_i) \odot \sum_j \alpha_{ij} \odot (v_j + \delta_{ij}),
 
-    where :math:`c(i)` is the cluster of :math:`i`. What a coarse level finds is carried down as a change; once it
-    changes no more, the graph settles as if it were alone, so that a coarse level speeds up and never spoils. This is
-    what multigrid methods call a coarse-grid correction. A cluster is where values start if one of its members is:
-    its :math:`1 - \rho` is the smallest of theirs.
+    where :math:`c(i)` is the cluster of :math:`i`; the choice is that of :class:`~ghr.nn.values.CarryCell`. What a
+    coarse level finds is carried down as a change; once it changes no more, the graph settles as if it were alone, so
+    that a coarse level speeds up and never spoils. Multigrid methods call this a coarse-grid correction. It does most
+    where a coarse level chooses so often that it has almost settled before the first change is carried down. A cluster
+    is where values start if one of its members is: its :math:`1 - \rho` is the smallest of theirs.
 
     Args:
         in_channels: Width of the input, or the sizes of columns of codes.
@@ -90,7 +91,10 @@ class CarryValues(SelectValues):
     """
 
     def __init__(self, in_channels: Width, channels: int, hidden_channels: int, *, lengths: bool, reach: int) -> None:
-        super().__init__(in_channels, channels, hidden_channels, [1], control=0, gate="node", levels=1)
+        nn.Module.__init__(self)  # one cell for all levels
+        self.channels, self.gate = channels, "node"
+        self.edge_dims, self.widths, self.codes = [1], [1], None
+        self.cells = nn.ModuleList([CarryCell(channels, hidden_channels, in_channels)])
         self.lengths, self.reach = lengths, reach
 
     def prepare(  # type: ignore[override]
@@ -103,7 +107,7 @@ class CarryValues(SelectValues):
             if k > 0:
                 gate = _smallest(gate, level)
             source, target = level.edge_index
-            edges = encode_edges(cell.edges, source, target, self._lengths(k, level, gate), gate)
+            edges = Candidates(source, target, *cell.read_lengths(self._lengths(k, level, gate)))
             ordered = sort_candidates([(edges, level.num_nodes)], level.num_nodes)
             parts.append(CarryLevel(edges, ordered, gate, levels[k + 1].clusters if k + 1 < len(levels) else None))
         return tuple(parts)
@@ -123,7 +127,7 @@ class CarryValues(SelectValues):
         """Return how a level is updated."""
         return CarryUpdate(self._cell(0), parts[k], self.reach)
 
-    def _lengths(self, k: int, level: Level, like: Tensor) -> Tensor | None:
+    def _lengths(self, k: int, level: Level, like: Tensor) -> Tensor:
         """Return the lengths of the edges of a level, or raise a ValueError if those of coarse edges mean others."""
         if k > 0 and level.centre_distance is None:
             raise ValueError(
@@ -137,7 +141,9 @@ class CarryValues(SelectValues):
                     "build it with edge_dim=1, or remove edge_attr before coarsening."
                 )
             return like.new_ones(1, 1)
-        return self._features(k, level)
+        lengths = self._features(k, level)
+        assert lengths is not None
+        return lengths[:1] if all_alike(lengths) else lengths
 
 
 def _smallest(gate: Tensor, level: Level) -> Tensor:
