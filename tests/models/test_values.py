@@ -250,6 +250,27 @@ def test_training_makes_the_choice_sharper_and_loading_keeps_it(tmp_path):
     assert model.values.cells[0].sharpness.item() == 1
 
 
+def test_sweeps_start_at_the_farthest_node_and_are_read_by_a_maximum_that_becomes_sharp(tmp_path):
+    ends = 0
+    for seed in range(5):
+        torch.manual_seed(seed)
+        model = GHR(1, 16, 1, conv=None, levels=1, values="select", value_gate="graph", steps=3, t_low=20)
+        path = path_graph(20)
+        path.x = torch.randn(20, 1)
+        state = model.initial_state(path)
+        for _ in range(model.steps):
+            _, state = model.step(path, state)
+        starts = (state.values[0] == 0).int().argmax(dim=0)
+        ends += int(((starts == 0) | (starts == 19)).sum())
+    assert ends >= 32, "of 40 channels most start at an end of the path, before any training"
+    model.anneal(1.0)
+    model.save_pretrained(tmp_path)
+    again = ghr.load(tmp_path)
+    assert again.readout.sharpness.item() == again.values.cells[0].sharpness.item() == 6
+    again.reset_parameters()
+    assert again.readout.sharpness.item() == 1
+
+
 def test_gates_can_read_the_extremes_of_each_graph_alone():
     model = make(levels=1, value_gate="graph")
     graphs = [random_graph(n, 2 * n, in_channels=2, edge_dim=3, seed=n).apply(_double) for n in (5, 9, 7)]
