@@ -7,8 +7,9 @@ from torch_geometric.data import Batch
 
 import ghr
 from cases import relative_error
-from ghr import GHR, Coarsen, Graclus
+from ghr import GHR, Coarsen, Graclus, Task
 from ghr.hierarchy.centres import CentrePaths
+from ghr.models import MODELS
 from ghr.nn.values import CarryCell
 from ghr.ops import using
 from ghr.testing import assert_batch_equals_loop, assert_gradients_reach_all_parameters, path_graph, random_graph
@@ -200,3 +201,13 @@ def test_coarse_edges_of_another_meaning_are_refused():
         make(edge_dim=None)(Coarsen(Graclus(rounds=1))(data))
     with pytest.raises(ValueError, match="edge_dim=1"):
         make(edge_dim=None)(coarsen(graph()))
+
+
+def test_data_and_a_benchmark_s_suggestions_lead_to_edges_as_long_as_paths():
+    suggested = {"partition": "graclus", "rounds": 2, "edge_reduce": ("min", "mean")}
+    options, path = {"levels": 2, "value_carry": True}, path_graph(12)
+    model = MODELS["ghr-select"].for_data(path, Task("node"), options, suggested)
+    assert model.transform.config["edge_reduce"] == "centre_paths"
+    assert model.transform.config["rounds"] == 2
+    with pytest.raises(ValueError, match="carries values down from a coarse level; got levels=1"):
+        MODELS["ghr-select"].for_data(path, Task("node"), {"value_carry": True}, suggested)

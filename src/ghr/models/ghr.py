@@ -300,7 +300,8 @@ class GHR(Recurrence[Encoded]):
             return names
         chosen = "partition" in options or options.get("coarsen") is not None
         inner = ("t_high", "pool") if options.get("values") is None else ()
-        return (*names, *inner, *(() if chosen else COARSENING))
+        coarsening = [name for name in COARSENING if name != "edge_reduce" or not options.get("value_carry")]
+        return (*names, *inner, *(() if chosen else coarsening))
 
     @classmethod
     def _arguments(cls, widths: Widths, options: Mapping[str, Any], example: Any) -> dict[str, Any]:
@@ -309,7 +310,7 @@ class GHR(Recurrence[Encoded]):
             given.setdefault("directions", True)
             if "levels" not in options:
                 given.setdefault("until", SMALLEST)
-        if options.get("value_carry") is True and options.get("coarsen") is None:
+        if options.get("value_carry") is True and options.get("coarsen") is None and options.get("levels") != 1:
             given.setdefault("edge_reduce", "centre_paths")
         chosen, others = choose_coarsen(given, widths, default_levels=2)
         arguments = super()._arguments(widths, others, example)
