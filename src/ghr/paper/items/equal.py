@@ -26,7 +26,8 @@ of rows from the literature were fixed beforehand, without any search; those of 
 the paper, which takes those of other systems from the literature: trained on the published graphs, searched for, and
 for hours. They show what is possible, not what these rows should have reached. The range says how far a trained model
 looks: the mean distance of the nodes that a prediction depends on, weighed by how much it does
-([range](../range.md)). "†" stands behind runs of an older version."""
+([range](../range.md)). It is measured by gradients, and sharp choices have almost none: **of values that are chosen it
+says nothing**. "†" stands behind runs of an older version."""
 
 
 @dataclass(frozen=True)
