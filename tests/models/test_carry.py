@@ -42,7 +42,7 @@ def coarsen(data, levels=2):
 
 def carry_by_loops(model, data):
     """Node by node, as the docstring of the values says it, for any number of levels; what is read last is a mean."""
-    cell, levels = model.values.cells[0], data.levels
+    cell, levels = model.values.cell, data.levels
     sharp, m = cell.sharpness, model.values.channels
     open_ = [[1 - torch.sigmoid(sharp * cell.gate(cell.gate_input(row).relu())) for row in data.x]]
     for k in range(1, len(levels)):
@@ -133,7 +133,7 @@ def test_a_coarse_level_speeds_up_and_never_spoils():
 def counting(**options):
     """A model whose values are the hops from the marked node."""
     model = GHR(1, 4, 1, conv=None, edge_dim=None, values="select", value_channels=1, t_high=1, **options).eval()
-    cell = model.values.cells[0]
+    cell = model.values.cell if model.config["value_carry"] else model.values.cells[0]
     with torch.no_grad():
         for parameter in cell.parameters():
             parameter.zero_()
@@ -153,7 +153,7 @@ def test_twice_the_lengths_are_twice_the_steps():
     """Where nothing else is read, a graph whose edges are twice as long has values twice as large."""
     model = make(levels=2)
     with torch.no_grad():
-        cell = model.values.cells[0]
+        cell = model.values.cell
         cell.edges.bias.zero_()
         cell.choice.weight.mul_(1e9)  # a sharp choice, which a factor does not change
     data = graph(seed=3)

@@ -19,6 +19,7 @@ from ghr.models.recurrence import Recurrence, Step
 from ghr.models.scale_law import ScaleLaw
 from ghr.models.state import INITIAL_STATES, Encoded, State
 from ghr.models.values import (
+    CarryValues,
     Gate,
     SelectValues,
     SumValues,
@@ -329,7 +330,7 @@ class GHR(Recurrence[Encoded]):
 
     def anneal(self, progress: float) -> None:
         """Make the choice of values sharper from the middle of the training on."""
-        if isinstance(self.values, SelectValues):
+        if isinstance(self.values, (SelectValues, CarryValues)):
             sharpness = self.sharpness ** min(max((progress - SOFT) / (SHARP - SOFT), 0.0), 1.0)
             self.values.sharpen(sharpness)
             if isinstance(self.readout, MixtureReadout):

@@ -45,7 +45,7 @@ def make_values(
     directions: bool,
     carry: bool,
     levels: int,
-) -> SelectValues | SumValues:
+) -> SelectValues | CarryValues | SumValues:
     """Return the values of a model; arguments as in :class:`~ghr.GHR`, and checked."""
     if values == "select":
         if directions:
@@ -75,7 +75,11 @@ def _check_carry(edge_dims: Sequence[Width | None], control: int, gate: Gate, le
 
 
 def make_value_readout(
-    values: SelectValues | SumValues, readout: str | Readout, control: int, out_channels: int, edge_dim: int | None
+    values: SelectValues | CarryValues | SumValues,
+    readout: str | Readout,
+    control: int,
+    out_channels: int,
+    edge_dim: int | None,
 ) -> Readout:
     """Return the readout of a model with values, by its shorthand or as it is given.
 
@@ -84,7 +88,9 @@ def make_value_readout(
     if isinstance(readout, str) and readout in READOUTS:
         if isinstance(values, SumValues):
             return BilinearReadout(readout, values.in_channels, values.channels, out_channels)
-        return MixtureReadout(readout, values.channels, out_channels, lean=values.gate == "graph")
+        return MixtureReadout(
+            readout, values.channels, out_channels, lean=isinstance(values, SelectValues) and values.gate == "graph"
+        )
     return make_readout(readout, control + values.channels, out_channels, edge_dim)
 
 

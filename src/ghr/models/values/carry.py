@@ -7,8 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from ghr.hierarchy import Level
-from ghr.models.cell import LevelCellUpdate, all_alike
-from ghr.models.values.select import SelectValues
+from ghr.models.cell import LevelCellUpdate, all_alike, check_level_features
 from ghr.models.values.update import Reading, ValueState, ValueUpdate
 from ghr.nn.encoder import Width
 from ghr.nn.values import Candidates, CarryCell, Holder
@@ -69,7 +68,7 @@ class CarryUpdate(ValueUpdate):
         return ValueState(Holder(value, None), None, seen)
 
 
-class CarryValues(SelectValues):
+class CarryValues(nn.Module):
     r"""Values that are chosen by the same weights on all levels: a coarse level is a graph with longer edges.
 
     .. math::
@@ -91,18 +90,23 @@ class CarryValues(SelectValues):
     """
 
     def __init__(self, in_channels: Width, channels: int, hidden_channels: int, *, lengths: bool, reach: int) -> None:
-        nn.Module.__init__(self)  # one cell for all levels
-        self.channels, self.gate = channels, "node"
-        self.edge_dims, self.widths, self.codes = [1], [1], None
-        self.cells = nn.ModuleList([CarryCell(channels, hidden_channels, in_channels)])
-        self.lengths, self.reach = lengths, reach
+        super().__init__()
+        self.channels, self.lengths, self.reach = channels, lengths, reach
+        self.cell = CarryCell(channels, hidden_channels, in_channels)
 
-    def prepare(  # type: ignore[override]
-        self, levels: Sequence[Level], x: Tensor, num_graphs: int
-    ) -> tuple[CarryLevel, ...]:
+    def control_edge_dim(self, k: int) -> int:
+        """Return zero: there is no control that could read edges."""
+        return 0
+
+    def sharpen(self, sharpness: float) -> None:
+        """Set how sharp choices and gates are."""
+        self.cell.sharpness.fill_(sharpness)
+
+    def prepare(self, levels: Sequence[Level], x: Tensor, num_graphs: int) -> tuple[CarryLevel, ...]:
         """Return what the nodes of every level choose from."""
-        cell = self._cell(0)
+        cell = self.cell
         gate, parts = cell.open(cell.read_input(x), None), []
+        assert gate is not None  # the input opens it
         for k, level in enumerate(levels):
             if k > 0:
                 gate = _smallest(gate, level)
@@ -112,7 +116,7 @@ class CarryValues(SelectValues):
             parts.append(CarryLevel(edges, ordered, gate, levels[k + 1].clusters if k + 1 < len(levels) else None))
         return tuple(parts)
 
-    def begin(  # type: ignore[override]
+    def begin(
         self, parts: tuple[CarryLevel, ...], levels: Sequence[Level], values: Sequence[Tensor], x: Tensor
     ) -> tuple[CarryLevel, ...]:
         """Return the levels for another global step, in which all have followed the levels above so far."""
@@ -121,11 +125,9 @@ class CarryValues(SelectValues):
             for k, part in enumerate(parts)
         )
 
-    def update_of(  # type: ignore[override]
-        self, k: int, parts: Sequence[CarryLevel], control: LevelCellUpdate | None
-    ) -> CarryUpdate:
+    def update_of(self, k: int, parts: Sequence[CarryLevel], control: LevelCellUpdate | None) -> CarryUpdate:
         """Return how a level is updated."""
-        return CarryUpdate(self._cell(0), parts[k], self.reach)
+        return CarryUpdate(self.cell, parts[k], self.reach)
 
     def _lengths(self, k: int, level: Level, like: Tensor) -> Tensor:
         """Return the lengths of the edges of a level, or raise a ValueError if those of coarse edges mean others."""
@@ -141,8 +143,7 @@ class CarryValues(SelectValues):
                     "build it with edge_dim=1, or remove edge_attr before coarsening."
                 )
             return like.new_ones(1, 1)
-        lengths = self._features(k, level)
-        assert lengths is not None
+        lengths = check_level_features(level, f"Level {k}", 1, like.dtype)
         return lengths[:1] if all_alike(lengths) else lengths
 
 

@@ -176,7 +176,7 @@ class SelectValues(nn.Module):
 
     def control_edge_dim(self, k: int) -> int:
         """Return the width of the edge features that the control of a level reads: also the differences of values."""
-        width = self.widths[min(k, len(self.widths) - 1)]
+        width = self.widths[k]
         return self.channels + (width if isinstance(width, int) else 0)
 
     def prepare(self, levels: Sequence[Level], x: Tensor, num_graphs: int) -> tuple[SelectLevel, ...]:
