@@ -11,6 +11,8 @@ from ghr.bench.model_work import ModelWork
 from ghr.bench.stack_work import StackWork
 from ghr.bench.targets import Targets
 from ghr.bench.value_work import ValueWork
+from ghr.models import MinPlusGHR
+from ghr.testing.plain_min_plus import PlainMinPlus
 
 Workload: TypeAlias = ModelWork | Coarsening | AttentionWork | StackWork | ValueWork | Batching
 
@@ -65,6 +67,7 @@ _ADDED_UP: dict[str, Any] = {
     "directions": True,
     "steps": 1,
 }
+_SMALLEST: dict[str, Any] = {"levels": 1, "steps": 3, "t_low": 40, "cap_jitter": 1.0}
 _STEP = ModelWork(
     "A",
     "training step, 32 graphs of 325 nodes",
@@ -123,6 +126,16 @@ WORKLOADS: tuple[Workload, ...] = (
     ),
     ValueWork(
         "V-sum", "training step, values added up on 32 lattices of 16 x 16", 32, 16, _ADDED_UP, Targets(speedup=3)
+    ),
+    ValueWork(
+        "V-min",
+        "training step, min-plus on 128 graphs of 96 nodes",
+        128,
+        96,
+        _SMALLEST,
+        Targets(speedup=3),
+        MinPlusGHR,
+        PlainMinPlus,
     ),
     Coarsening("E", "coarsening 32 graphs of 325 nodes", 325, Targets(speedup=15), graphs=32),
     Coarsening("E", "coarsening 100,000 nodes", 100_000, Targets(speedup=15)),

@@ -29,8 +29,9 @@ logger = logging.getLogger(__name__)
 class Bench:
     """Measure time and memory against plain PyTorch Geometric code with the same weights, in turns, in one run.
 
-    A, Aw, A-gcn, A-gat, A-adgn, B, C, C64 and H are training steps of GHR, V-select and V-sum of its values, S of plain
-    stacks; D is inference on a million nodes, E and F are coarsening, G is attention, I is making a batch.
+    A, Aw, A-gcn, A-gat, A-adgn, B, C, C64 and H are training steps of GHR, V-select and V-sum of its values, V-min of
+    min-plus, S of plain stacks; D is inference on a million nodes, E and F are coarsening, G is attention, I is making
+    a batch.
     """
 
     workloads: tyro.conf.Positional[tuple[str, ...]] = ()
