@@ -24,6 +24,7 @@ from ghr.models.values import (
     SumValues,
     ValueOptions,
     begin_values,
+    explain_sweeps,
     make_value_readout,
 )
 from ghr.nn.conv import ConvLike, Edges
@@ -234,6 +235,10 @@ class GHR(Recurrence[Encoded]):
     def complete_config(cls, config: Mapping[str, Any]) -> dict[str, Any]:
         """Return a config with ``start="paper"`` where it was saved before there was a choice."""
         return {"start": "paper", **config}
+
+    def explain_weights(self, weights: Mapping[str, Tensor]) -> str | None:
+        """Return what was another in the version that saved such weights, and what to do; ``None`` if it is unknown."""
+        return explain_sweeps(weights) if self.config["value_gate"] == "graph" else None
 
     def reset_parameters(self) -> None:
         """Reset all parameters, as :attr:`start` says."""
