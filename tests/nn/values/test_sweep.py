@@ -8,7 +8,7 @@ from ghr.nn.values import Candidates, Holder, SweepCell
 from ghr.nn.values.sweep import SOFT, STEEP
 
 BATCH = torch.tensor([0, 0, 0, 1, 1])
-EDGES = torch.tensor([[0, 1, 2, 0, 3, 4], [1, 2, 0, 2, 4, 3]])
+EDGES = torch.tensor([[0, 2, 1, 0, 1, 2, 3, 4, 4], [1, 1, 2, 2, 0, 0, 4, 3, 4]])
 M, H = 2, 6
 
 
@@ -70,16 +70,16 @@ def test_one_node_of_every_graph_is_where_a_channel_starts():
 @pytest.mark.parametrize("edge_dim", [0, 2])
 def test_a_choice_equals_the_loops(edge_dim):
     cell, values = make(edge_dim), draw(5, M, seed=3)
-    features = draw(6, 2, seed=4) if edge_dim else None
+    features = draw(9, 2, seed=4) if edge_dim else None
     source, target = EDGES
     candidates = Candidates(source, target, *cell.edges(features, values))
     found = cell.choose(Holder(values, None), [(Holder(values, None), candidates)])
-    rows = [[1.0]] * 6 if features is None else features.tolist()
+    rows = [[1.0]] * 9 if features is None else features.tolist()
     unit = step_of(cell, [0.0, 0.0] if edge_dim else [1.0])
     above, below = cell.slopes.tolist()
     expected = []
     for node in range(5):
-        arriving = [edge for edge in range(6) if target[edge] == node]
+        arriving = [edge for edge in range(9) if target[edge] == node]
         line = []
         for c in range(M):
             own, weights, brought = values[node, c].item(), [], []

@@ -26,6 +26,7 @@ def test_tables_show_some_points_of_every_curve(tiny_place):
     report = FIGURE.report(tiny_place)
     curve = report.record["curves"]["echo-sssp"]["by_distance"]["GCN"]
     line = next(line for line in report.text.splitlines() if line.startswith("| GCN |"))
+    assert "| system | 5 hops | 10 hops | 20 hops | 30 hops | 40 hops |" in report.text
     cells = [cell.strip() for cell in line.strip("|").split("|")][1:]
     assert cells == [f"{curve[d]:.3f}" if d in curve else "-" for d in (5, 10, 20, 30, 40)]
 
