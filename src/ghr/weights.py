@@ -1,10 +1,21 @@
 """Weights of a model as a safetensors file."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import safetensors.torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """A model that knows why weights of older versions do not fit it."""
+
+    def explain_weights(self, weights: Mapping[str, Tensor]) -> str | None:
+        """Return what was another in the version that saved such weights, and what to do; ``None`` if it is unknown."""
+        ...
 
 
 def weights_to_bytes(model: nn.Module) -> bytes:
@@ -25,6 +36,9 @@ def load_weights(model: nn.Module, data: bytes, source: Path) -> None:
         raise ValueError(f"The weights in {source} are damaged or cut short and cannot be read: {error}.") from error
     differences = _differences(weights, model.state_dict())
     if differences:
+        older = model.explain_weights(weights) if isinstance(model, Explains) else None
+        if older is not None:
+            raise ValueError(f"The weights in {source} do not fit {type(model).__name__}: {older}")
         raise ValueError(f"The weights in {source} do not fit {type(model).__name__}: {'; '.join(differences)}.")
     model.load_state_dict(weights)
 

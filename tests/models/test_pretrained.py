@@ -1,10 +1,13 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 from torch import nn
 
+import ghr
 from cases import hierarchy, randomise
 from ghr import GHR, Coarsen, DeepGNN, EdgeReadout, Graclus, NodeReadout
 from ghr.models.pretrained import CONFIG, WEIGHTS, describe_value, load_pretrained
@@ -275,3 +278,31 @@ def test_a_file_in_place_of_the_folder(tmp_path, model):
     with pytest.raises(OSError, match=r"Could not make the folder .*taken"):
         model.save_pretrained(tmp_path / "taken")
     assert (tmp_path / "taken").read_text() == "mine"
+
+
+def save_older_sweeps(model: GHR, folder: Path) -> None:
+    """Write a model as the version did in which the readout leaned towards every channel apart."""
+    model.save_pretrained(folder)
+    weights = safetensors.torch.load_file(folder / "model.safetensors")
+    for name in [name for name in weights if name.endswith((".farthest", "readout.sharpness"))]:
+        del weights[name]
+    weights["readout.lean"] = torch.ones_like(weights["readout.weight"])
+    safetensors.torch.save_file(weights, folder / "model.safetensors")
+
+
+def test_sweeps_of_an_older_version_are_a_sentence(tmp_path):
+    model = GHR(1, 8, 1, conv=None, levels=1, values="select", value_gate="graph", value_channels=3)
+    save_older_sweeps(model, tmp_path)
+    with pytest.raises(ValueError, match="do not fit GHR: they are of an older version, in which") as error:
+        ghr.load(tmp_path)
+    assert "train the model again" in str(error.value)
+    assert "(1, 3)" not in str(error.value), "no shapes"
+
+
+def test_other_weights_that_do_not_fit_sweeps_are_named_one_by_one(tmp_path):
+    GHR(1, 8, 1, conv=None, levels=1, values="select", value_gate="graph", value_channels=3).save_pretrained(tmp_path)
+    weights = safetensors.torch.load_file(tmp_path / "model.safetensors")
+    del weights["readout.factor"]
+    safetensors.torch.save_file(weights, tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match=r"do not fit GHR: readout\.factor is missing"):
+        ghr.load(tmp_path)

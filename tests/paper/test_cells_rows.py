@@ -3,13 +3,10 @@ from dataclasses import replace
 
 import pytest
 
-from ghr.experiment import Experiment
 from ghr.models import GHR, MODELS
 from ghr.paper.cell_tests import FarHops, Lattices
-from ghr.paper.cells import GROUPS, Column, NarrowRow
+from ghr.paper.cells import GROUPS
 from ghr.paper.extension import FarTest
-from ghr.paper.runs import RowRun, list_runs, work_on
-from tiny_rows import DEEP_ROW, GHR_ROW, pretend
 
 ROWS = {row.folder: row for group in GROUPS for row in group.rows}
 
@@ -82,29 +79,6 @@ def test_loops_of_the_large_graphs(tmp_path):
     assert echo.steps * echo.t_low == 42
 
 
-def test_narrow_graphs_are_trained_on_and_all_are_tested(tmp_path):
-    row = shorten(ROWS["select-echo-narrow"], train=24, val=24, test=12)
-    assert isinstance(row, NarrowRow)
-    splits = row.experiment().data.load(tmp_path)
-    whole = replace(ROWS["select-echo"], setup=row.setup).experiment().data.load(tmp_path)
-    assert [len(graphs) for graphs in whole.named().values()] == [24, 24, 12]
-    assert (len(splits.train), len(splits.val)) == (12, 12), "of 17, 24, 31 and 38, which come first, half are narrow"
-    assert len(splits.test) == 12
-    assert max(40 * float(graph.y.max()) for graph in splits.train) < 28.5
-    assert max(40 * float(graph.y.max()) for graph in whole.train) > 28.5
-    assert splits.fingerprint()["train"] != whole.fingerprint()["train"]
-
-
-def test_narrow_graphs_are_trained_on_as_any_others(tmp_path):
-    row = shorten(ROWS["select-echo-narrow"])
-    run = list_runs([replace(row, settings={**row.settings, "t_low": 1})], tmp_path / "runs")[0]
-    assert work_on([run], tmp_path / "data", quiet=True) == []
-    assert run.result()["epochs"] == 1
-    whole = replace(ROWS["select-echo"], setup=row.setup, settings=run.row.settings, folder=row.folder)
-    with pytest.raises(ValueError, match="belongs to another run: data is"):
-        RowRun(whole, run.seed, run.runs).open()
-
-
 @pytest.mark.parametrize("row", GROUPS[-1].rows, ids=lambda row: row.folder)
 def test_a_model_of_sums_takes_larger_lattices_unchanged(tmp_path, row):
     model = build(row, tmp_path)
@@ -117,27 +91,8 @@ def test_a_model_with_two_levels_is_tested_on_graphs_with_two_levels(tmp_path):
     assert math.isfinite(found["mae"])
 
 
-def test_a_run_on_narrow_graphs_is_another_run():
-    narrow, whole = ROWS["select-echo-narrow"].experiment(), ROWS["select-echo"].experiment()
-    assert isinstance(narrow, Experiment)
-    assert narrow.describe()["data"]["largest_diameter"] == 28
-    assert "largest_diameter" not in whole.describe()["data"]
-    assert ROWS["select-echo-narrow"].budget.endswith("only diameters to 28")
-
-
 def test_sums_differ_by_law_and_directions(tmp_path):
     law, plain, blind = (build(row, tmp_path) for row in GROUPS[-1].rows)
     assert all(isinstance(model, GHR) and model.config["values"] == "sum" for model in (law, plain, blind))
     assert [model.config["scale_law"] for model in (law, plain, blind)] == [1, 0, 0]
     assert [model.config["directions"] for model in (law, plain, blind)] == [True, True, False]
-
-
-def test_a_column_reads_what_the_run_found_with_the_loops_out_of_range(tmp_path):
-    with_loops, without = RowRun(GHR_ROW, 3, tmp_path), RowRun(DEEP_ROW, 3, tmp_path)
-    pretend(with_loops, 1.0)
-    pretend(without, 1.0)
-    column = Column("6-8 hops", "out_of_range", target=0.02)
-    assert column.header == "6-8 hops (target: at most 0.02)"
-    assert Column("in range", "in_range").header == "in range"
-    assert column.read(without, GHR_ROW.far_loops, tmp_path) == pytest.approx(0.8)
-    assert column.read(with_loops, GHR_ROW.far_loops, tmp_path) == pytest.approx(1.6), "twice it with other loops"

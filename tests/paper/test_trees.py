@@ -5,8 +5,11 @@ import pytest
 import torch
 from rdkit import Chem
 
+import ghr
 from ghr.datasets import PeptidesStruct
+from ghr.models import Constant
 from ghr.paper.equal import Column, System
+from ghr.paper.export import export_best
 from ghr.paper.item import Place
 from ghr.paper.items.equal import EqualTable
 from ghr.paper.kept import bring, keep
@@ -74,6 +77,16 @@ def test_a_run_says_what_it_was_and_is_the_same_again(place, tmp_path):
     before = (tmp_path / "again" / "result.json").read_bytes()
     run.experiment.run(tmp_path / "again", place.data, quiet=True)
     assert (tmp_path / "again" / "result.json").read_bytes() == before, "a finished run is not grown again"
+
+
+def test_trees_are_passed_over_in_an_export_since_they_keep_no_weights(place, tmp_path, caplog):
+    runs = list_runs(TABLE.rows, place.runs, seeds=1)
+    best = export_best(runs, tmp_path / "model")
+    assert best.row.title == "best constant"
+    assert isinstance(ghr.load(tmp_path / "model"), Constant)
+    assert "passed over although better: trees, seed 42 (" in caplog.text
+    with pytest.raises(ValueError, match=r"none of 1 finished runs has weights: .*/trees\. Trees keep none"):
+        export_best([run for run in runs if run.row == TREES], tmp_path / "other")
 
 
 def test_a_run_of_other_trees_is_refused(place, tmp_path):

@@ -145,6 +145,14 @@ class GraphModel(nn.Module):
         """Return a saved config, with what it meant where an older version had no name for it."""
         return dict(config)
 
+    def explain_weights(self, weights: Mapping[str, Tensor]) -> str | None:
+        """Return what was another in the version that saved such weights, and what to do; ``None`` if it is unknown.
+
+        Args:
+            weights: Weights that do not fit, by name.
+        """
+        return None
+
     @classmethod
     def option_names(cls) -> tuple[str, ...]:
         """Return the names of the options that :meth:`for_data` takes."""

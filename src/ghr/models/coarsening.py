@@ -19,17 +19,52 @@ PARTITION_OPTIONS = tuple(name for name in COARSENING if name not in ("partition
 
 
 def make_transform(
-    coarsen: Coarsen | Mapping[str, Any] | None, levels: int, edge_dim: Width | None, coarse_dim: int | None
+    coarsen: Coarsen | Mapping[str, Any] | None,
+    levels: int,
+    edge_dim: Width | None,
+    coarse_dim: int | None,
+    *,
+    share_coarse: bool,
 ) -> Coarsen | None:
-    """Return what gives a graph the levels that a model was built for; ``None`` if it has no coarse one."""
+    """Return what gives a graph the levels that a model was built for; ``None`` if it has no coarse one.
+
+    Args:
+        coarsen: How, if that is said.
+        levels: Number of levels of the model.
+        edge_dim: Width of the edge features of the graph, or the sizes of columns of codes; ``None`` without any.
+        coarse_dim: Width of those of coarse levels; ``None`` without any.
+        share_coarse: Whether the model takes any number of coarse levels.
+    """
     if levels == 1:
         if coarsen is not None:
             raise ValueError("coarsen is for models with coarse levels, but levels is 1; leave it out.")
         return None
-    if coarsen is not None:
-        return read_coarsen(coarsen)
-    both = isinstance(edge_dim, int) and coarse_dim == 2 * edge_dim
-    return make_coarsen(edge_reduce=("min", "mean") if both else None, levels=levels - 1, codes=_codes(edge_dim))
+    if coarsen is None:
+        both = isinstance(edge_dim, int) and coarse_dim == 2 * edge_dim
+        return make_coarsen(edge_reduce=("min", "mean") if both else None, levels=levels - 1, codes=_codes(edge_dim))
+    made = read_coarsen(coarsen)
+    if not share_coarse and made.levels != levels - 1:
+        raise ValueError(
+            f"coarsen makes {made.levels} coarse levels, but with levels={levels} the model has {levels - 1}; make "
+            "both the same."
+        )
+    return made
+
+
+def choose_coarse_dim(coarse_edge_dim: int | None, edge_dim: Width | None, *, lengths: bool) -> int | None:
+    """Return the width of the edge features of coarse levels, ``None`` without any.
+
+    Args:
+        coarse_edge_dim: As in :class:`~ghr.GHR`: ``None`` for what the edges of the graph give, ``0`` for none.
+        edge_dim: Width of the edge features of the graph, or the sizes of columns of codes, whose shares coarse edges
+            have; ``None`` without any.
+        lengths: Whether coarse edges have a length, whatever the edges of the graph have.
+    """
+    if coarse_edge_dim is not None:
+        return coarse_edge_dim or None
+    if lengths:
+        return 1
+    return sum(edge_dim) if isinstance(edge_dim, Sequence) else edge_dim
 
 
 def choose_coarsen(

@@ -1,40 +1,37 @@
 """Graph Hierarchical Recurrence."""
 
-import math
 from collections.abc import Mapping, Sequence
-from numbers import Integral
 from typing import Any, Literal
 
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from ghr.checks import check_choice, check_flag, check_number, check_whole
+from ghr.checks import check_choice, check_flag, check_whole
 from ghr.hierarchy import Coarsen
 from ghr.hierarchy.data import num_graphs_of
 from ghr.hierarchy.lattice import shift_lattices
-from ghr.models.cell import LevelCell, LevelCellUpdate, LevelState, prepare_edges
-from ghr.models.coarsening import COARSENING, choose_coarsen, coarse_width, make_transform
+from ghr.models.cell import LevelCell, LevelCellUpdate, LevelState
+from ghr.models.coarsening import COARSENING, choose_coarse_dim, choose_coarsen, coarse_width, make_transform
+from ghr.models.ghr_options import complete_options, suggested_names
 from ghr.models.inputs import Widths, check_channels, check_input
+from ghr.models.levels import LevelCells, sort_levels
 from ghr.models.recurrence import Recurrence, Step
-from ghr.models.scale_law import ScaleLaw
 from ghr.models.state import INITIAL_STATES, Encoded, State
 from ghr.models.values import (
     CarryValues,
     Gate,
     SelectValues,
     SumValues,
-    ValueState,
-    check_value_options,
+    ValueOptions,
+    begin_values,
+    explain_sweeps,
     make_value_readout,
-    make_values,
 )
 from ghr.nn.conv import ConvLike, Edges
 from ghr.nn.encoder import MOST_WIDTH, Width, check_width, make_encoder
 from ghr.nn.readout import BilinearReadout, MixtureReadout, Readout, make_readout, readout_name
-from ghr.nn.values import Holder
-from ghr.ops import Pool, check_pool, kernels_for, sort_members
+from ghr.ops import Pool, check_pool
 
-SMALLEST = 16  # nodes of the coarsest lattice: what is still smaller is not worth a level
 STARTS = ("scaled", "paper")
 SOFT, SHARP = 0.5, 0.85  # from where to where in a training the choice of values becomes sharp
 
@@ -157,66 +154,41 @@ class GHR(Recurrence[Encoded]):
         check_choice("initial_state", initial_state, INITIAL_STATES)
         check_flag("time_informed", time_informed)
         self.start = check_choice("start", start, STARTS)
-        value_channels, value_reach = check_value_options(
-            values, value_channels, value_gate, value_reach, directions, value_carry
+        options = ValueOptions(
+            values, value_channels, value_gate, value_reach, value_carry, directions, scale_law, value_sharpness
         )
-        self.scale_weight = check_number("scale_law", scale_law, least=0)
-        self.sharpness = check_number("value_sharpness", value_sharpness, least=1)
+        self.scale_weight, self.sharpness = options.scale_law, options.value_sharpness
         if share_coarse and self.levels < 2:
             raise ValueError("share_coarse needs a coarse level; got levels=1.")
         self.pool: Pool = pool
 
         if coarse_edge_dim is not None:
             coarse_edge_dim = check_whole("coarse_edge_dim", coarse_edge_dim, 0, MOST_WIDTH)
-        same = sum(edge_dim) if isinstance(edge_dim, Sequence) else edge_dim
-        coarse_dim = same if coarse_edge_dim is None else coarse_edge_dim or None
-        if value_carry and self.levels > 1:
-            coarse_dim = 1 if coarse_edge_dim is None else coarse_dim
-            coarsen = coarsen or {"edge_reduce": "centre_paths", "levels": self.levels - 1}
-        if directions and coarsen is None and self.levels > 1:
-            coarsen = {"partition": "grid", "until": SMALLEST}
-        self._transform = make_transform(coarsen, self.levels, edge_dim, coarse_dim)
-        if self._transform is not None and not share_coarse and self._transform.levels != self.levels - 1:
-            raise ValueError(
-                f"coarsen makes {self._transform.levels} coarse levels, but with levels={self.levels} the model has "
-                f"{self.levels - 1}; make both the same."
-            )
+        coarse_dim = choose_coarse_dim(coarse_edge_dim, edge_dim, lengths=value_carry and self.levels > 1)
+        self._transform = make_transform(
+            options.choose_coarsen(coarsen, self.levels), self.levels, edge_dim, coarse_dim, share_coarse=share_coarse
+        )
         if conv is None and values is None:
             raise ValueError("conv=None is for models with values, such as values='select'; name a conv.")
         kept = min(self.levels, 2) if share_coarse else self.levels
         self.state_channels = 0 if conv is None else hidden_channels
         widths: list[Width | None] = [edge_dim, *[coarse_dim] * (kept - 1)]
-        self.values = None
-        if values is not None:
-            self.values = make_values(
-                values,
-                self.in_channels,
-                value_channels,
-                hidden_channels,
-                widths,
-                self.state_channels,
-                gate=value_gate,
-                reach=value_reach,
-                directions=directions,
-                carry=value_carry,
-                levels=self.levels,
-            )
+        self.values = options.make(
+            self.in_channels, hidden_channels, widths, control=self.state_channels, levels=self.levels
+        )
+        if self.values is not None:
             widths = [self.values.control_edge_dim(k) for k in range(kept)]
-        if time_informed and values is not None:
-            raise ValueError("time_informed is for models without values; leave it out.")
-        if directions and values != "sum":
-            raise ValueError("directions are for values that are added up, values='sum'; leave it out.")
-        if self.scale_weight and not directions:
-            raise ValueError("scale_law is for lattices, values='sum' with directions=True; leave it out.")
-        self.scale_law = ScaleLaw() if self.scale_weight else None
+            if time_informed:
+                raise ValueError("time_informed is for models without values; leave it out.")
+        self.scale_law = options.make_scale_law()
         edge_width = None
         if conv is not None:
             self.node_encoder = make_encoder(self.in_channels, hidden_channels)
-            self.cells = nn.ModuleList(LevelCell(hidden_channels, conv, width, initial_state) for width in widths)
+            self.cells = LevelCells(LevelCell(hidden_channels, conv, width, initial_state) for width in widths)
             self.down = nn.ModuleList(nn.Linear(hidden_channels, hidden_channels, bias=False) for _ in widths[1:])
             self.time = nn.Linear(2, hidden_channels, bias=False) if time_informed else None
             if values != "select":  # the edges of their control change at every update
-                edge_width = self._cell(0).edge_encoder.out_channels
+                edge_width = self.cells.of(0).edge_encoder.out_channels
             self._shrink()
         if self.values is None:
             self.readout = make_readout(readout, hidden_channels, out_channels, edge_width)
@@ -240,14 +212,7 @@ class GHR(Recurrence[Encoded]):
             initial_state=initial_state,
             checkpoint=checkpoint,
             coarsen=None if self._transform is None else self._transform.config or self._transform,
-            values=values,
-            value_channels=value_channels,
-            value_gate=value_gate,
-            value_reach=value_reach,
-            value_carry=value_carry,
-            directions=directions,
-            scale_law=self.scale_weight,
-            value_sharpness=self.sharpness,
+            **vars(options),
             start=self.start,
         )
 
@@ -271,6 +236,10 @@ class GHR(Recurrence[Encoded]):
         """Return a config with ``start="paper"`` where it was saved before there was a choice."""
         return {"start": "paper", **config}
 
+    def explain_weights(self, weights: Mapping[str, Tensor]) -> str | None:
+        """Return what was another in the version that saved such weights, and what to do; ``None`` if it is unknown."""
+        return explain_sweeps(weights) if self.config["value_gate"] == "graph" else None
+
     def reset_parameters(self) -> None:
         """Reset all parameters, as :attr:`start` says."""
         super().reset_parameters()
@@ -278,11 +247,8 @@ class GHR(Recurrence[Encoded]):
 
     def _shrink(self) -> None:
         """Divide the updates of every level by their number, unless the start is the paper's."""
-        if self.start == "paper" or not self.state_channels:
-            return
-        updates = self._updates(self.levels, None, None)
-        for k, cell in enumerate(self.cells):
-            cell.conv.shrink(1 / (self.steps * math.prod(updates[k:])))  # type: ignore[operator, union-attr]
+        if self.start == "scaled" and self.state_channels:
+            self.cells.shrink(self.steps, self._updates(self.levels, None, None))
 
     @classmethod
     def option_names(cls) -> tuple[str, ...]:
@@ -292,28 +258,11 @@ class GHR(Recurrence[Encoded]):
     @classmethod
     def suggested_names(cls, options: Mapping[str, Any]) -> tuple[str, ...]:
         """Return which options a benchmark may suggest for a model with these options."""
-        names: tuple[str, ...] = ("hidden_channels", "conv", "steps", "t_low", "readout", "time_informed", "checkpoint")
-        values = options.get("values")
-        if isinstance(values, str):  # what suits states, such as a readout with a constant, does not suit values
-            names = ("steps", "t_low", "checkpoint") if values == "select" else ("checkpoint",)
-        levels = options.get("levels")
-        if isinstance(levels, Integral) and levels == 1:
-            return names
-        chosen = "partition" in options or options.get("coarsen") is not None
-        inner = ("t_high", "pool") if options.get("values") is None else ()
-        coarsening = [name for name in COARSENING if name != "edge_reduce" or not options.get("value_carry")]
-        return (*names, *inner, *(() if chosen else coarsening))
+        return suggested_names(options)
 
     @classmethod
     def _arguments(cls, widths: Widths, options: Mapping[str, Any], example: Any) -> dict[str, Any]:
-        given = dict(options)
-        if options.get("values") == "sum" and options.get("partition") == "grid" and options.get("block", 2) == 2:
-            given.setdefault("directions", True)
-            if "levels" not in options:
-                given.setdefault("until", SMALLEST)
-        if options.get("value_carry") is True and options.get("coarsen") is None and options.get("levels") != 1:
-            given.setdefault("edge_reduce", "centre_paths")
-        chosen, others = choose_coarsen(given, widths, default_levels=2)
+        chosen, others = choose_coarsen(complete_options(options), widths, default_levels=2)
         arguments = super()._arguments(widths, others, example)
         if options.get("values") is not None and "readout" not in options and widths.classes:
             arguments["readout"] = f"{widths.level}-mlp"  # a class has no size that could be read off values
@@ -353,7 +302,7 @@ class GHR(Recurrence[Encoded]):
         if encoded.x is None:
             states = tuple(like.new_zeros(size, 0) for size in sizes)
         else:
-            states = tuple(self._cell(k).initial(encoded.x, size) for k, size in enumerate(sizes))
+            states = self.cells.begin(encoded.x, encoded.levels)
         if self.values is None:
             return State(states)
         return State(states, tuple(like.new_zeros(size, self.values.channels) for size in sizes))
@@ -377,57 +326,17 @@ class GHR(Recurrence[Encoded]):
             edge_attr: list[Tensor | None] = [None for _ in levels]
             edges = tuple(Edges(level.edge_index, None) for level in levels)
         else:
-            edge_attr = [self._cell(k).edge_encoder(level, f"Level {k}") for k, level in enumerate(levels)]
-            edges = tuple(prepare_edges(self._cell(k).conv, level, edge_attr[k]) for k, level in enumerate(levels))
+            edge_attr, edges = self.cells.encode_edges(levels)
         x = self.node_encoder(given)
-        sort = kernels_for(x)
-        members = tuple(
-            sort_members(level.assignment, level.num_nodes) if sort and level.assignment is not None else None
-            for level in levels
-        )
-        return Encoded(levels, x, edges, members, edge_attr[0], num_graphs, config, given, parts)
-
-    def _cell(self, k: int) -> Any:
-        return self.cells[min(k, len(self.cells) - 1)]
+        return Encoded(levels, x, edges, sort_levels(levels, x), edge_attr[0], num_graphs, config, given, parts)
 
     def _begin(self, encoded: Encoded, state: State) -> Step:
         cells = [self._update_of(k, encoded) for k in range(len(state.levels))] if self.state_channels else []
         states = [LevelState(value, edges) for value, edges in zip(state.levels, encoded.edges, strict=bool(cells))]
         if self.values is None:
             return Step(cells, states, lambda after: State(tuple(level.state for level in after)))
-        return self._begin_values(encoded, state, cells, states)
-
-    def _begin_values(
-        self, encoded: Encoded, state: State, cells: list[LevelCellUpdate], states: list[LevelState]
-    ) -> Step:
-        """One global step of a model with values; Algorithm 2 too."""
-        values: Any = self.values
-        parts = values.begin(encoded.parts, encoded.levels, state.values, encoded.given)
-        levels, before = [], []
-        for k, value in enumerate(state.values):
-            cell, control = (cells[k], states[k]) if cells else (None, None)
-            levels.append(values.update_of(k, parts, cell))
-            normalised = None if cell is None or control is None else cell.cell.norm(control.state)
-            before.append(ValueState(Holder(value, normalised), control))
-
-        def finish(after: list[ValueState]) -> State:
-            control = tuple(level.control.state for level in after if level.control) if cells else state.levels
-            return State(control, tuple(level.held.value for level in after))
-
-        return Step(levels, before, finish)
+        return begin_values(self.values, encoded, state, cells, states)
 
     def _update_of(self, k: int, encoded: Encoded) -> LevelCellUpdate:
         """Return how the state of level `k` of a batch is updated."""
-        top = len(encoded.levels) - 1
-        above = None
-        if k < top:
-            above = (self.down[min(k, len(self.down) - 1)], encoded.levels[k + 1], encoded.members[k + 1])
-        return LevelCellUpdate(
-            self._cell(k),
-            encoded.levels[k],
-            below=(self._cell(k - 1), encoded.members[k]) if k > 0 else None,
-            pool=self.pool,
-            above=above,
-            x=encoded.x if k == 0 else None,
-            time=self.time if k == 0 else None,
-        )
+        return self.cells.update_of(k, encoded, self.down, self.time, self.pool)

@@ -107,7 +107,7 @@ class InParts:
         like = next(model.parameters())
         notes = self._make_room(steps, encoded.levels[1].num_nodes, like) if keep else None
         noted = None if notes is None else iter(notes)
-        states = [model._cell(k).initial(like, level.num_nodes) for k, level in enumerate(encoded.levels)]
+        states = list(model.cells.begin(like, encoded.levels))
         states[0], edge_states = states[0].cpu(), encoded.edges[0].updated
         for number in range(1, steps + 1):
             levels: list[Any] = [model._update_of(k, encoded) for k in range(len(states))]

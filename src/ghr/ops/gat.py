@@ -10,8 +10,8 @@ from ghr.ops.buffers import buffers
 from ghr.ops.kernels import gat as kernels
 from ghr.ops.kernels.vectors import padded
 from ghr.ops.kernels.weighted import ALL, EDGES, NODES, NORMALISE
-from ghr.ops.neighbours import Neighbours, as_array
-from ghr.ops.share import share, spans
+from ghr.ops.loop import fake_states, make_room, run_stages, take_out
+from ghr.ops.neighbours import Neighbours, as_array, as_arrays
 
 
 def gat_loop(
@@ -79,24 +79,21 @@ def _loop(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the last state and, if asked to keep them, the states between."""
     n, d = state.shape
-    between = buffers.empty((updates - 1 if keep else min(updates - 1, 2), n, d), state)
+    between = make_room(updates, state, keep=keep)
     last, z, sending, asking = (buffers.empty((n, d), state) for _ in range(4))
     arrays = (
-        *_arrays(state, between, last, norm), eps, width, *_arrays(injection, z, edges, start, source),
-        *_arrays(maps.transpose(1, 2).contiguous(), biases, attention, bias, sending, asking),
+        *as_arrays(state, between, last, norm), eps, width, *as_arrays(injection, z, edges, start, source),
+        *as_arrays(maps.transpose(1, 2).contiguous(), biases, attention, bias, sending, asking),
         as_array(state.new_empty(source.numel())),
     )  # fmt: skip
-    stages = (ALL,) if alone.item() else (NORMALISE, NODES)
-    for begin, end in spans(updates, alone):
-        for stage in stages:
-            share(kernels.forward, parts.numel() - 1, stage, as_array(parts), begin, end, updates, *arrays)
-    return last, between if keep else state.new_empty(0, n, d)
+    run_stages(kernels.forward, (ALL, NORMALISE, NODES), parts, alone, updates, arrays)
+    return last, take_out(between, keep=keep)
 
 
 @_loop.register_fake
 def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
     updates, keep = rest[-2:]
-    return torch.empty_like(state), state.new_empty(updates - 1 if keep else 0, *state.shape)
+    return fake_states(state, updates, keep=keep)
 
 
 @torch.library.custom_op("ghr::gat_loop_backward", mutates_args=())
@@ -116,15 +113,14 @@ def _loop_backward(
     )
     updates = between.size(0) + 1
     arrays = (
-        *_arrays(state, between, norm), eps, width, *_arrays(injection, z, edges, start, source, out_start, out_edge),
-        *_arrays(maps.transpose(1, 2).contiguous(), biases, maps, attention, bias, state.new_zeros(1, d)),
-        *_arrays(sending, asking, scores, slopes, sent, grad_asking, grad, grad_injection, grad_edges),
-        *_arrays(grad_norm, grad_maps, grad_biases, grad_attention, grad_bias),
+        *as_arrays(state, between, norm), eps, width,
+        *as_arrays(injection, z, edges, start, source, out_start, out_edge),
+        *as_arrays(maps.transpose(1, 2).contiguous(), biases, maps, attention, bias, state.new_zeros(1, d)),
+        *as_arrays(sending, asking, scores, slopes, sent, grad_asking, grad, grad_injection, grad_edges),
+        *as_arrays(grad_norm, grad_maps, grad_biases, grad_attention, grad_bias),
     )  # fmt: skip
-    stages = (ALL,) if alone.item() else (NORMALISE, NODES, EDGES)
-    for begin, end in reversed(spans(updates, alone)):
-        for stage in stages:
-            share(kernels.backward, count, stage, as_array(parts), begin, end, updates, *arrays)
+    stages = (ALL, NORMALISE, NODES, EDGES)
+    run_stages(kernels.backward, stages, parts, alone, updates, arrays, back=True)
     sums = (grad_biases, grad_attention, grad_bias)
     maps_back = grad_maps.sum(0).transpose(1, 2).contiguous()
     return [grad, grad_injection, grad_norm.sum(0), grad_edges, maps_back, *(part.sum(0) for part in sums)]
@@ -154,7 +150,3 @@ def _differentiate(ctx: Any, grad_out: Tensor | None, grad_between: Tensor | Non
 
 
 _loop.register_autograd(_differentiate, setup_context=_remember)
-
-
-def _arrays(*tensors: Tensor) -> list[Any]:
-    return [as_array(tensor) for tensor in tensors]

@@ -9,7 +9,8 @@ from torch.nn import functional as F
 from ghr.ops.buffers import buffers
 from ghr.ops.kernels import min_plus_loop as kernels
 from ghr.ops.kernels.vectors import padded
-from ghr.ops.neighbours import Neighbours, as_array
+from ghr.ops.loop import fake_states, make_room, take_out
+from ghr.ops.neighbours import Neighbours, as_array, as_arrays
 from ghr.ops.share import share, spans
 
 
@@ -73,21 +74,21 @@ def _loop(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the last state and, if asked to keep them, the states between."""
     n, d = state.shape
-    between = buffers.empty((updates - 1 if keep else min(updates - 1, 2), n, d), state)
+    between = make_room(updates, state, keep=keep)
     last = buffers.empty((n, d), state)
     arrays = (
-        *_arrays(state, between, last, cost, start, source, before, cap, injection), width,
-        *_arrays(mix_in.t().contiguous(), mix_out.t().contiguous(), state.new_zeros(1, d)),
+        *as_arrays(state, between, last, cost, start, source, before, cap, injection), width,
+        *as_arrays(mix_in.t().contiguous(), mix_out.t().contiguous(), state.new_zeros(1, d)),
     )  # fmt: skip
     for begin, end in spans(updates, alone):
         share(kernels.forward, parts.numel() - 1, as_array(parts), begin, end, updates, *arrays)
-    return last, between if keep else state.new_empty(0, n, d)
+    return last, take_out(between, keep=keep)
 
 
 @_loop.register_fake
 def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
     updates, keep = rest[-2:]
-    return torch.empty_like(state), state.new_empty(updates - 1 if keep else 0, *state.shape)
+    return fake_states(state, updates, keep=keep)
 
 
 @torch.library.custom_op("ghr::min_plus_loop_backward", mutates_args=())
@@ -105,11 +106,11 @@ def _loop_backward(
     grad_in, grad_out = state.new_zeros(count, d, d), state.new_zeros(count, d, d)
     by_itself, updates = bool(alone.item()), between.size(0) + 1
     arrays = (
-        *_arrays(state, between, cost, start, source, out_start, out_target, out_edge, before, cap, injection), width,
-        *_arrays(mix_in.t().contiguous(), mix_out.t().contiguous(), mix_in, mix_out, state.new_zeros(1, d)),
-        *_arrays(arrived, shares, grad, grad_before, grad_injection, grad_cost, grad_in, grad_out),
+        *as_arrays(state, between, cost, start, source, out_start, out_target, out_edge, before, cap, injection), width,
+        *as_arrays(mix_in.t().contiguous(), mix_out.t().contiguous(), mix_in, mix_out, state.new_zeros(1, d)),
+        *as_arrays(arrived, shares, grad, grad_before, grad_injection, grad_cost, grad_in, grad_out),
     )  # fmt: skip
-    leaving = _arrays(state, between, cost, out_start, out_target, out_edge, arrived, shares, grad)
+    leaving = as_arrays(state, between, cost, out_start, out_target, out_edge, arrived, shares, grad)
     for begin, end in reversed(spans(updates, alone)):
         share(kernels.backward, count, by_itself, as_array(parts), begin, end, *arrays)
         if not by_itself:
@@ -142,7 +143,3 @@ def _differentiate(ctx: Any, grad_last: Tensor | None, grad_between: Tensor | No
 
 
 _loop.register_autograd(_differentiate, setup_context=_remember)
-
-
-def _arrays(*tensors: Tensor) -> list[Any]:
-    return [as_array(tensor) for tensor in tensors]

@@ -100,3 +100,8 @@ def _check_range(key: Array, count: int, name: str) -> None:
 def as_array(tensor: Tensor) -> Array:
     """Return a tensor's memory as an array, for kernels to read or fill."""
     return tensor.detach().numpy()
+
+
+def as_arrays(*tensors: Tensor) -> list[Array]:
+    """Return arrays on the memory of tensors."""
+    return [as_array(tensor) for tensor in tensors]

@@ -9,7 +9,8 @@ from torch.nn import functional as F
 from ghr.ops.buffers import buffers
 from ghr.ops.kernels import select as kernels
 from ghr.ops.kernels.vectors import padded
-from ghr.ops.neighbours import Neighbours, as_array
+from ghr.ops.loop import fake_states, make_room, take_out
+from ghr.ops.neighbours import Neighbours, as_array, as_arrays
 from ghr.ops.share import share, spans
 
 
@@ -72,21 +73,21 @@ def _loop(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the last values and, if asked to keep them, the values between."""
     n, m = gate.shape
-    between = buffers.empty((updates - 1 if keep else min(updates - 1, 2), n, m), values)
+    between = make_room(updates, gate, keep=keep)
     last, logits = buffers.empty((n, m), values), buffers.empty((source.numel(), m), values)
-    arrays = _arrays(
+    arrays = as_arrays(
         values, between, last, base, step, start, source, _targets(start), difference.t().contiguous(),
         choice.t().contiguous(), gate, values.new_zeros(max(m, base.size(1))), logits,
     )  # fmt: skip
     for begin, end in spans(updates, alone):
         share(kernels.forward, parts.numel() - 1, as_array(parts), begin, end, updates, *arrays)
-    return last, between if keep else values.new_empty(0, n, m)
+    return last, take_out(between, keep=keep)
 
 
 @_loop.register_fake
 def _(values: Tensor, base: Tensor, step: Tensor, difference: Tensor, choice: Tensor, gate: Tensor, *rest: Any) -> Any:
     updates, keep = rest[-2:]
-    return torch.empty_like(gate), gate.new_empty(updates - 1 if keep else 0, *gate.shape)
+    return fake_states(gate, updates, keep=keep)
 
 
 @torch.library.custom_op("ghr::select_loop_backward", mutates_args=())
@@ -103,7 +104,7 @@ def _loop_backward(
     grad_step = step.new_zeros(count if step.size(0) == 1 else edges, m)
     grad_gate = torch.zeros_like(gate)
     grad_difference, grad_choice = values.new_zeros(count, m, wide), values.new_zeros(count, wide, m)
-    arrays = _arrays(
+    arrays = as_arrays(
         values, between, base, step, start, source, _targets(start), out_start, out_edge,
         difference.t().contiguous(), choice.t().contiguous(), difference, choice, gate,
         values.new_zeros(max(m, wide)), logits, hidden, sent, grad, grad_gate, grad_base, grad_step,
@@ -113,7 +114,7 @@ def _loop_backward(
     for begin, end in reversed(spans(between.size(0) + 1, alone)):
         share(kernels.backward, count, by_itself, as_array(parts), begin, end, *arrays)
         if not by_itself:
-            share(kernels.collect, count, count, *_arrays(out_start, out_edge, sent, grad))
+            share(kernels.collect, count, count, *as_arrays(out_start, out_edge, sent, grad))
     return [
         grad,
         grad_base.sum(0, keepdim=True) if base.size(0) == 1 else grad_base,
@@ -147,7 +148,3 @@ _loop.register_autograd(_differentiate, setup_context=_remember)
 def _targets(start: Tensor) -> Tensor:
     """Return the node at which every edge arrives, in the order of the edges."""
     return torch.repeat_interleave(start.diff())
-
-
-def _arrays(*tensors: Tensor) -> list[Any]:
-    return [as_array(tensor) for tensor in tensors]

@@ -9,8 +9,8 @@ from torch.nn import functional as F
 from ghr.ops.buffers import buffers
 from ghr.ops.kernels import weighted as kernels
 from ghr.ops.kernels.vectors import padded
-from ghr.ops.neighbours import Neighbours, as_array
-from ghr.ops.share import share, spans
+from ghr.ops.loop import fake_states, make_room, run_stages, take_out
+from ghr.ops.neighbours import Neighbours, as_arrays
 
 
 def weighted_loop(
@@ -75,23 +75,20 @@ def _loop(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the last state and, if asked to keep them, the states between."""
     n, d = state.shape
-    between = buffers.empty((updates - 1 if keep else min(updates - 1, 2), n, d), state)
+    between = make_room(updates, state, keep=keep)
     last, z = buffers.empty((n, d), state), buffers.empty((n, d), state)
     arrays = (
-        *_arrays(state, between, last, norm), eps, width, *_arrays(injection, z, weight, start, source),
-        *_arrays(own.t().contiguous(), near.t().contiguous(), bias.view(1, d)), rate,
+        *as_arrays(state, between, last, norm), eps, width, *as_arrays(injection, z, weight, start, source),
+        *as_arrays(own.t().contiguous(), near.t().contiguous(), bias.view(1, d)), rate,
     )  # fmt: skip
-    stages = (kernels.ALL,) if alone.item() else (kernels.NORMALISE, kernels.NODES)
-    for begin, end in spans(updates, alone):
-        for stage in stages:
-            share(kernels.forward, parts.numel() - 1, stage, as_array(parts), begin, end, updates, *arrays)
-    return last, between if keep else state.new_empty(0, n, d)
+    run_stages(kernels.forward, (kernels.ALL, kernels.NORMALISE, kernels.NODES), parts, alone, updates, arrays)
+    return last, take_out(between, keep=keep)
 
 
 @_loop.register_fake
 def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
     updates, keep = rest[-2:]
-    return torch.empty_like(state), state.new_empty(updates - 1 if keep else 0, *state.shape)
+    return fake_states(state, updates, keep=keep)
 
 
 @torch.library.custom_op("ghr::weighted_loop_backward", mutates_args=())
@@ -110,15 +107,13 @@ def _loop_backward(
     grad_own, grad_near = state.new_zeros(count, d if has_own else 0, d), state.new_zeros(count, d, d)
     updates = between.size(0) + 1
     arrays = (
-        *_arrays(state, between, norm), eps, width, *_arrays(injection, z, weight, start, source),
-        *_arrays(out_start, out_target, out_edge, own.t().contiguous(), near.t().contiguous(), own, near),
-        *_arrays(bias.view(1, d), state.new_zeros(1, d)), rate,
-        *_arrays(grad_sum, kept, grad, grad_injection, grad_weight, grad_norm, grad_own, grad_near, grad_bias),
+        *as_arrays(state, between, norm), eps, width, *as_arrays(injection, z, weight, start, source),
+        *as_arrays(out_start, out_target, out_edge, own.t().contiguous(), near.t().contiguous(), own, near),
+        *as_arrays(bias.view(1, d), state.new_zeros(1, d)), rate,
+        *as_arrays(grad_sum, kept, grad, grad_injection, grad_weight, grad_norm, grad_own, grad_near, grad_bias),
     )  # fmt: skip
-    stages = (kernels.ALL,) if alone.item() else (kernels.NORMALISE, kernels.NODES, kernels.EDGES)
-    for begin, end in reversed(spans(updates, alone)):
-        for stage in stages:
-            share(kernels.backward, count, stage, as_array(parts), begin, end, updates, *arrays)
+    stages = (kernels.ALL, kernels.NORMALISE, kernels.NODES, kernels.EDGES)
+    run_stages(kernels.backward, stages, parts, alone, updates, arrays, back=True)
     back_own = grad_own.sum(0).t().contiguous() if has_own else torch.empty_like(own)
     back_near = grad_near.sum(0).t().contiguous()
     return [grad, grad_injection, grad_norm.sum(0), grad_weight, back_own, back_near, grad_bias.sum(0)]
@@ -148,7 +143,3 @@ def _differentiate(ctx: Any, grad_out: Tensor | None, grad_between: Tensor | Non
 
 
 _loop.register_autograd(_differentiate, setup_context=_remember)
-
-
-def _arrays(*tensors: Tensor) -> list[Any]:
-    return [as_array(tensor) for tensor in tensors]

@@ -1,6 +1,6 @@
 """Further tests of trained models: larger graphs on which nothing was chosen, and errors by the width of graphs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -90,15 +90,12 @@ class EchoTrees:
 
     def evaluate(self, model: GraphModel, data: Path, loops: Mapping[str, Any]) -> dict[str, Any]:
         """Return the mean errors in hops."""
-        graphs = ECHOSynth(
-            data, self.task, split="test", num_graphs=self.graphs, seed=TEST_SEED, pre_transform=model.transform
-        )
+        graphs = _load_echo(data, self.task, self.graphs, model, seed=TEST_SEED)
         examples: Examples = graphs
         trees = [  # all are connected, and list every edge twice
             index for index in range(len(graphs)) if examples[index].num_edges == 2 * (len(examples[index].x) - 1)
         ]
-        chosen = {"mae": [*range(len(graphs))], "trees": trees}
-        return {name: evaluate(model, graphs.index_select(part), graphs.task, **loops) for name, part in chosen.items()}
+        return _evaluate_groups(model, graphs, {"mae": range(len(graphs)), "trees": trees}, loops)
 
 
 @dataclass(frozen=True)
@@ -120,11 +117,11 @@ class EchoDiameters:
 
     def evaluate(self, model: GraphModel, data: Path, loops: Mapping[str, Any]) -> dict[str, Any]:
         """Return the errors in hops: over all graphs, on those with diameters in range and on the others."""
-        options: dict[str, Any] = {"split": "test", "num_graphs": self.graphs, "seed": TEST_SEED}
-        graphs = ECHOSynth(data, "sssp", pre_transform=model.transform, **options)
-        every, inside = [*range(len(graphs))], find_narrow(data, self.in_range, **options)
-        chosen = {"mae": every, "in_range": inside, "out_of_range": sorted({*every} - {*inside})}
-        return {name: evaluate(model, graphs.index_select(part), graphs.task, **loops) for name, part in chosen.items()}
+        graphs = _load_echo(data, "sssp", self.graphs, model, seed=TEST_SEED)
+        every = range(len(graphs))
+        inside = find_narrow(data, self.in_range, split="test", num_graphs=self.graphs, seed=TEST_SEED)
+        groups = {"mae": every, "in_range": inside, "out_of_range": sorted({*every} - {*inside})}
+        return _evaluate_groups(model, graphs, groups, loops)
 
 
 @dataclass(frozen=True)
@@ -146,15 +143,11 @@ class ByDiameter:
 
     def evaluate(self, model: GraphModel, data: Path, loops: Mapping[str, Any]) -> dict[str, Any]:
         """Return the mean error in hops on the graphs of every diameter."""
-        options: dict[str, Any] = {"split": "test", "num_graphs": self.graphs}
-        graphs = ECHOSynth(data, self.task, pre_transform=model.transform, **options)
         groups: dict[int, list[int]] = {}
-        for index, width in enumerate(find_diameters(data, **options)):
+        for index, width in enumerate(find_diameters(data, split="test", num_graphs=self.graphs)):
             groups.setdefault(width, []).append(index)
-        return {
-            str(width): evaluate(model, graphs.index_select(groups[width]), graphs.task, **loops)
-            for width in sorted(groups)
-        }
+        graphs = _load_echo(data, self.task, self.graphs, model)
+        return _evaluate_groups(model, graphs, {str(width): groups[width] for width in sorted(groups)}, loops)
 
 
 @dataclass(frozen=True)
@@ -202,3 +195,15 @@ def find_diameters(data: str | Path, **options: Any) -> list[int]:
 def find_narrow(data: str | Path, largest: int, **options: Any) -> list[int]:
     """Return which graphs of a set of ECHO are at most so wide; arguments as in :func:`find_diameters`."""
     return [index for index, width in enumerate(find_diameters(data, **options)) if width <= largest]
+
+
+def _load_echo(data: Path, task: str, graphs: int, model: GraphModel, **options: Any) -> ECHOSynth:
+    """Return test graphs of ECHO, prepared for a model."""
+    return ECHOSynth(data, task, split="test", num_graphs=graphs, pre_transform=model.transform, **options)
+
+
+def _evaluate_groups(
+    model: GraphModel, graphs: ECHOSynth, groups: Mapping[str, Sequence[int]], loops: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the mean error of a model on each of several groups of graphs."""
+    return {name: evaluate(model, graphs.index_select(part), graphs.task, **loops) for name, part in groups.items()}

@@ -1,124 +1,14 @@
 """Past the paper: rows of the cells whose values keep their size, beside those of the paper."""
 
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
-from torch_geometric.transforms import BaseTransform
-
-from ghr.datasets.splits import Splits
-from ghr.experiment import BenchmarkGraphs, Experiment
-from ghr.paper.cell_tests import EchoDiameters, EchoTrees, FarCost, FarHops, Lattices, find_narrow
+from ghr.paper.cell_group import CellGroup, CellRow, Column
+from ghr.paper.cell_tests import EchoDiameters, EchoTrees, FarCost, FarHops, Lattices
 from ghr.paper.extension import FarTest
-from ghr.paper.row import AS_TRAINED, Inference, Loops, Row, Setup, Test
-from ghr.paper.runs import RowRun
+from ghr.paper.narrow import DIAMETER, NarrowRow
+from ghr.paper.row import Inference, Loops, Setup
 
 SEEDS = (42, 43, 44, 45, 46)
-DIAMETER = 28  # the largest in training, where it is capped
-
-
-@dataclass(frozen=True)
-class NarrowGraphs(BenchmarkGraphs):
-    """Graphs of ECHO that are trained on and chosen by only if they are narrow; those of the test are of all widths.
-
-    Args:
-        largest: The largest diameter in training and validation.
-    """
-
-    largest: int = DIAMETER
-
-    def load(self, root: str | Path, transform: BaseTransform | None = None, *, workers: int = 1) -> Splits:
-        """Return the splits, without the wide graphs of training and validation."""
-        splits = super().load(root, transform, workers=workers)
-        kept: dict[str, Any] = {}
-        for name, graphs in (("train", splits.train), ("val", splits.val)):
-            narrow = find_narrow(root, self.largest, split=name, num_graphs=len(graphs), workers=workers)
-            kept[name] = graphs.index_select(narrow)  # type: ignore[attr-defined]
-        return replace(splits, **kept)
-
-    def describe(self) -> dict[str, Any]:
-        """Return what stands in ``config.json``."""
-        return {**super().describe(), "largest_diameter": self.largest}
-
-
-@dataclass(frozen=True)
-class CellRow(Row):
-    """A row that is also tested on graphs beside those of its benchmark.
-
-    Args:
-        far: Loops there.
-    """
-
-    far: Loops = AS_TRAINED
-
-
-@dataclass(frozen=True)
-class NarrowRow(CellRow):
-    """A row that is trained on narrow graphs of ECHO only."""
-
-    def experiment(self, seed: int = 0) -> Experiment:
-        """Return what one run trains."""
-        whole = super().experiment(seed)
-        return replace(whole, data=NarrowGraphs(**vars(whole.data)))
-
-    @property
-    def budget(self) -> str:
-        """What the training may cost, in words."""
-        return f"{super().budget}, only diameters to {DIAMETER}"
-
-
-@dataclass(frozen=True)
-class Column:
-    """One number of every row.
-
-    Args:
-        title: What stands above it.
-        number: Its name among the errors.
-        test: The graphs; ``None`` for those of the benchmark's own test.
-        target: What each seed should not exceed, if anything.
-    """
-
-    title: str
-    number: str
-    test: Test | None = None
-    target: float | None = None
-
-    @property
-    def header(self) -> str:
-        """The title, with the target."""
-        return self.title if self.target is None else f"{self.title} (target: at most {self.target:g})"
-
-    def read(self, run: RowRun, far: Loops, data: Path) -> float | None:
-        """Return the number of a finished run, computed where it is not known yet; ``None`` where it has none.
-
-        Args:
-            run: The run.
-            far: Loops on graphs beside those of the benchmark.
-            data: Folder of the generated graphs.
-        """
-        errors = run.metrics(run.row.far_loops) if self.test is None else run.ask(self.test, far, data)
-        found = None if errors is None else errors[self.number]
-        return None if found is None else float(found)
-
-
-@dataclass(frozen=True)
-class CellGroup:
-    """Rows with the same numbers.
-
-    Args:
-        title: What is asked of them.
-        text: How they are trained and tested.
-        rows: The rows.
-        columns: The numbers.
-        digits: Digits after the point.
-    """
-
-    title: str
-    text: str
-    rows: tuple[CellRow, ...]
-    columns: tuple[Column, ...]
-    digits: int = 4
-
 
 _ANNEALED = {"batch_size": 16, "lr": 3e-3, "schedule": "cosine", "patience": None}
 _TO_5 = Setup("table-cells", "rgg-sssp-small", {}, {"train": 1000, "val": 200, "test": 500}, SEEDS)

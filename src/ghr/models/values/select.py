@@ -1,7 +1,7 @@
 """Values that are chosen from neighbours, from members and from clusters."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -230,3 +230,14 @@ class SelectValues(nn.Module):
             return None
         value = check_level_features(level, f"Level {k}", width, dtype_of(self))
         return self.codes(value) if k == 0 and self.codes is not None else value
+
+
+def explain_sweeps(weights: Mapping[str, Tensor]) -> str | None:
+    """Return why older weights of sweeps (``gate="graph"``) fit no more; ``None`` where these are not such."""
+    if not any(name.endswith(".slopes") for name in weights) or any(name.endswith(".farthest") for name in weights):
+        return None
+    return (
+        'they are of an older version, in which value_gate="graph" learned for every channel how the prediction leans '
+        "towards it, and did not start its sweeps at the farthest node. What it computed cannot be computed by this "
+        "version; train the model again, or load it with the version that saved it."
+    )

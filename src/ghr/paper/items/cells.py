@@ -6,7 +6,8 @@ from statistics import fmean
 from textwrap import fill
 from typing import Any
 
-from ghr.paper.cells import GROUPS, CellGroup, CellRow
+from ghr.paper.cell_group import CellGroup, CellRow
+from ghr.paper.cells import GROUPS
 from ghr.paper.item import Place, Report
 from ghr.paper.markdown import markdown_table, number
 from ghr.paper.results import RowResults, gather
