@@ -30,12 +30,11 @@ def test_both_laws_see_a_field_that_breaks_them():
     def local(given):
         return given[..., 0]
 
-    with torch.no_grad():
-        law.exponent.fill_(0.0)
-        assert law.compare_patches(local, x, 2, 3) < -11
-        assert law.compare_patches(by_size, x, 2, 3) > 0
-        assert law.compare_apart(local, x, x[..., 0], 4) < -11
-        assert law.compare_apart(local, x, target, 4) > -1
+    law.exponent.fill_(0.0)
+    assert law.compare_patches(local, x, 2, 3) < -11
+    assert law.compare_patches(by_size, x, 2, 3) > 0
+    assert law.compare_apart(local, x, x[..., 0], 4) < -11
+    assert law.compare_apart(local, x, target, 4) > -1
 
 
 @pytest.mark.parametrize("factor", [2, 4])
@@ -46,26 +45,62 @@ def test_a_field_by_a_power_of_the_distance_obeys_the_law(factor):
     torch.testing.assert_close(power_law(apart, -2.6)[1::factor, ::factor], factor**-2.6 * power_law(x, -2.6))
 
 
-def test_the_penalty_is_the_distance_from_the_law():
-    model = make_lattice_model(scale_law=2.0)
+class Field(torch.nn.Module):
+    """Falls off with a power of the distance."""
 
-    class Field(torch.nn.Module):
-        def forward(self, data):
-            side = math.isqrt(data.num_nodes // data.num_graphs)
-            return torch.cat([power_law(x, -2.6).reshape(-1, 1) for x in data.x.view(-1, side, side)])
+    def forward(self, data):
+        side = math.isqrt(data.num_nodes // data.num_graphs)
+        return torch.cat([power_law(x, -2.6).reshape(-1, 1) for x in data.x.view(-1, side, side)])
 
-    batch = Batch.from_data_list([lattice(4, seed=seed, levels=1) for seed in range(4)])
+
+def make_batch(side):
+    batch = Batch.from_data_list([lattice(side, seed=seed, levels=1) for seed in range(4)])
     batch.y = Field()(batch)
+    return batch
+
+
+def test_the_penalty_is_the_distance_from_the_law():
+    model, batch = make_lattice_model(scale_law=2.0), make_batch(4)
     law = model.scale_law
-    with torch.no_grad():
-        law.exponent.fill_(-2.6)
-        assert law(Field(), model.prepare, batch).item() < -20
-        law.exponent.fill_(-2.0)
-        assert law(Field(), model.prepare, batch).item() > -10
+    law.exponent.fill_(-2.6)
+    assert law(Field(), model.prepare, batch).item() < -20
+    law.exponent.fill_(-2.0)
+    assert law(Field(), model.prepare, batch).item() > -10
     torch.manual_seed(0)
     expected = 2 * law(model, model.prepare, batch)
     torch.manual_seed(0)
     assert torch.equal(model.penalty(batch), expected)
     expected.backward()
-    assert law.exponent.grad is not None
+    assert all(parameter.grad is not None for parameter in model.values.cell.stencils.parameters())
     assert make_lattice_model().penalty(batch) is None
+
+
+def test_the_exponent_is_read_off_lattices_of_the_side_that_has_targets():
+    model, batch = make_lattice_model(scale_law=1.0), make_batch(8)
+    law = model.scale_law
+    assert law.exponent == -2
+    seen = []
+    for _ in range(400):
+        law.read_exponent(
+            lambda x: torch.stack([power_law(image[..., 0], -2.6) for image in x]), batch.x.view(4, 8, 8, 1)
+        )
+        seen.append(law.exponent.item())
+    assert seen == sorted(seen, reverse=True)  # every patch of such a field says the same
+    assert seen[-1] == pytest.approx(-2.6, abs=1e-3)
+
+
+def test_the_exponent_stays_where_nothing_can_be_read():
+    law = make_lattice_model(scale_law=1.0).scale_law
+    x = torch.randn(4, 8, 8, 1)
+    law.read_exponent(lambda given: torch.zeros_like(given[..., 0]), x)
+    law.read_exponent(lambda given: given[..., 0], x[:, :4, :4])  # no room for two patches
+    assert law.exponent == -2
+
+
+def test_the_law_is_asked_for_after_the_first_fifth_of_a_training():
+    model, batch = make_lattice_model(scale_law=1.0), make_batch(8)
+    model.anneal(0.19)
+    assert model.penalty(batch) is None
+    assert model.scale_law.exponent != -2  # but read from the start
+    model.anneal(0.2)
+    assert model.penalty(batch) is not None

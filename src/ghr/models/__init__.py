@@ -69,7 +69,7 @@ MODELS: dict[str, Entry] = {
         {"values": "sum", "conv": None, "share_coarse": True, "steps": 1, "value_channels": 12},
         "values added up over all levels, which keep their size",
         _OURS,
-        {"lr": 3e-3, "schedule": "cosine", "min_lr": 3e-6, "log10": True, "jitter": False, "patience": None},
+        {"lr": 3e-3, "schedule": "exponential", "min_lr": 3e-6, "log10": True, "jitter": False, "patience": None},
     ),
     "min-plus": Entry(MinPlusGHR, {}, "GHR with minima in place of sums, for shortest paths", _OURS),
     # The flat models of the paper's ablations.

@@ -278,7 +278,9 @@ class GHR(Recurrence[Encoded]):
         return ("steps",) if isinstance(self.values, SumValues) and self.state_channels == 0 else super().loops
 
     def anneal(self, progress: float) -> None:
-        """Make the choice of values sharper from the middle of the training on."""
+        """Make the choice of values sharper from the middle of the training on, and ask for the law of scale."""
+        if self.scale_law is not None:
+            self.scale_law.anneal(progress)
         if isinstance(self.values, (SelectValues, CarryValues)):
             sharpness = self.sharpness ** min(max((progress - SOFT) / (SHARP - SOFT), 0.0), 1.0)
             self.values.sharpen(sharpness)
@@ -291,9 +293,8 @@ class GHR(Recurrence[Encoded]):
 
     def penalty(self, data: Data) -> Tensor | None:
         """Return how far the law of scale is from holding, where training asks for it."""
-        if self.scale_law is None:
-            return None
-        return self.scale_weight * self.scale_law(self, self.prepare, data)  # type: ignore[no-any-return]
+        distance = None if self.scale_law is None else self.scale_law(self, self.prepare, data)
+        return None if distance is None else self.scale_weight * distance
 
     def initial_state(self, data: Data | Encoded) -> State:
         """Return the state before the first step."""

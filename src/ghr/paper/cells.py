@@ -19,7 +19,7 @@ _ECC, _DIAM = (
     for task in ("ecc", "diam")
 )
 _NARROW = Setup("table-cells", "echo-sssp", {}, {"train": 4000, "val": 800, "test": 400}, SEEDS[:3])
-_LRIM = Setup("table-cells", "lrim-16-hard", {"epochs": 450}, {"train": 1000, "val": 125, "test": 125}, SEEDS[:3])
+_LRIM = Setup("table-cells", "lrim-16-hard", {"epochs": 400}, {"train": 1000, "val": 125, "test": 125}, SEEDS[:3])
 
 _SELECT_5 = {"steps": 3, "t_low": 4, "epochs": 40}
 _TWO_LEVELS = {"levels": 2, "partition": "graclus", "rounds": 3, "edge_reduce": ["min", "mean"]}
