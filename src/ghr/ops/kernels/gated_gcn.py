@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ghr.jit import called, compiled, inlined
-from ghr.ops.kernels.blocks import add_outer, product
+from ghr.ops.kernels.blocks import add_outer_tiles, product_tiles
 from ghr.ops.kernels.rows import backward_norm, inverse_norm, state_before
 from ghr.ops.kernels.tile import TALL
 from ghr.ops.kernels.types import Array
@@ -27,7 +27,6 @@ FIRST = 4  # the stage after all updates: what reaches the edges that came in
 OPEN = 1e-6  # added to the sum of a node's gates
 # Rows of sums over nodes: three biases, two norms, the third bias at the first update, initial edges alike, the norm.
 PASSING, OWN, RAW, OUT_NORM, EDGE_NORM, FIRST_RAW, INITIAL, NORM = range(8)
-SUMS = 8
 ROWS = 128  # nodes or edges of a block: so many that weights, and sums of their gradients, are read from afar seldom
 
 
@@ -79,7 +78,7 @@ def backward(
     for group in range(first, stop):
         grad_maps = grad_weights[group, :4 * wide * wide]
         grad_edge_map = grad_weights[group, 4 * wide * wide:5 * wide * wide]
-        sums = grad_weights[group, 5 * wide * wide:].reshape((SUMS, wide))
+        sums = grad_weights[group, 5 * wide * wide:]
         for part in range(count * group // groups, count * (group + 1) // groups):
             low, high = parts[part], parts[part + 1]
             for update in range(end - 1, begin - 1, -1):
@@ -91,16 +90,30 @@ def backward(
                 if stage in (ALL, EDGES):
                     _backward_sources(low, high, update == updates - 1, state_before(update, state, between), norm, eps,
                                       width, injection, out_start, out_target, out_edge, maps, zeros, gates, pull,
-                                      grad_raw, grad_products, grad, grad_injection, sums[NORM], grad_maps)
+                                      grad_raw, grad_products, grad, grad_injection, sums[NORM * wide:], grad_maps)
             if stage in (ALL, FIRST) and begin == 0 and not alike:
                 _backward_first(start[low], start[high], wide, edges, order, edge_map, zeros, grad_raw, grad_edges,
                                 grad_edge_map)
+
+
+@called
+def _product(
+    block: Array, count: int, wide: int, maps: Array, map_at: int, bias: Array, bias_at: int, found: Array,
+) -> None:
+    """Map the rows of a block; rows that are whole vectors wide need none of what `product` does beyond."""
+    top: Any = np.int64(0)
+    product_tiles(block, maps, map_at, wide, bias, bias_at, top, found, count, wide, wide)
 
 
 @inlined
 def _logistic(x: Any, one: Any, nothing: Any) -> Any:
     """Return 1 / (1 + exp(-x)); what is not a number comes through."""
     return where_equal(x, x, one / (one + exp(nothing - x)), x)
+
+
+@inlined
+def _add(x: Array, at: int, value: Any) -> None:
+    store(x, at, load(x, at) + value)
 
 
 @inlined
@@ -130,18 +143,17 @@ def _map(
     """Fill the four products of some nodes."""
     wide = x.shape[1]
     top: Any = np.int64(0)
-    z, spare = np.empty(ROWS * wide, x.dtype), np.empty(TALL * wide, x.dtype)
+    z, spare = np.empty(ROWS * wide, x.dtype), np.empty(ROWS * wide, x.dtype)
     for first in range(low, high, ROWS):
         count = min(ROWS, high - first)
-        whole = count // TALL * TALL  # a product fills all rows of a tile: those behind are another part's
+        whole = count % TALL == 0  # else a product fills rows behind these, which are another part's
         _normalise(first, count, x, norm, eps, width, injection, z)
         for which in range(4):
-            w_at, b_at = which * wide * wide, which * wide
             into = passing if which == 0 else total if which == 1 else asking if which == 2 else sending
-            product(z, maps, w_at, wide, bias, b_at, top, into[first * wide:], whole, wide, wide)
-            if whole < count:
-                product(z[whole * wide:], maps, w_at, wide, bias, b_at, top, spare, count - whole, wide, wide)
-                _copy(spare, top, into, (first + whole) * wide, (count - whole) * wide)
+            target = into[first * wide:] if whole else spare
+            _product(z, count, wide, maps, which * wide * wide, bias, which * wide, target)
+            if not whole:
+                _copy(spare, top, into, first * wide, count * wide)
 
 
 @called
@@ -188,14 +200,14 @@ def _forward(
                             _copy(edges, order[k] * wide, block, (k - e) * wide, wide)
                     else:
                         _edge_states(e, filled - e, width, before, edge_norm, edge_eps, order, initial, inverses, block)
-                    product(block, edge_map, top, wide, zeros, top, top, found, filled - e, wide, wide)
+                    _product(block, filled - e, wide, edge_map, top, zeros, top, found)
             near, row, here = source[e] * wide, e * wide, (e - block_at) * wide
             for j in range(0, wide, lanes):
                 value = load(found, here + j) + load(asking, at + j) + load(sending, near + j)
                 store(raw, row + j, value)
                 gate = _logistic(value, one, nothing)
-                store(opened, j, load(opened, j) + gate)
-                store(passed, j, load(passed, j) + gate * load(passing, near + j))
+                _add(opened, j, gate)
+                _add(passed, j, gate * load(passing, near + j))
             if last:
                 inverse, again = spread(inverse_norm(raw, row, wide, width, edge_eps)), order[e] * wide
                 start_at = top if initial.shape[0] == 1 else again
@@ -214,6 +226,17 @@ def _forward(
 
 
 @called
+def _map_back(
+    given: Array, count: int, inner: int, wide: int, maps: Array, zeros: Array, block: Array, grad_maps: Array,
+    found: Array,
+) -> None:
+    """Carry the gradients of the products of a block to the maps and, into `found`, to what was mapped."""
+    top: Any = np.int64(0)
+    add_outer_tiles(given, block, grad_maps, top, wide, count, inner, wide)
+    product_tiles(given, maps, top, wide, zeros, top, top, found, count, inner, wide)
+
+
+@called
 def _edge_gradients(
     first: int, count: int, last: bool, width: int, initial: Array, order: Array, edge_map: Array, weight: Array,
     eps: float, zeros: Array, raw: Array, grad_raw: Array, grad_edge_out: Array, grad_initial: Array,
@@ -225,7 +248,6 @@ def _edge_gradients(
     """
     wide, lanes, dtype = weight.size, lanes_of(raw), raw.dtype.type
     nothing = spread(dtype(0))
-    top: Any = np.int64(0)
     if last:
         for e in range(count):
             inverses[e] = inverse_norm(raw, (first + e) * wide, wide, width, eps)
@@ -233,17 +255,16 @@ def _edge_gradients(
     else:
         given = grad_raw[first * wide:]
         _edge_states(first, count, width, raw, weight, eps, order, initial, inverses, block)
-        add_outer(given, block, grad_edge_map, top, wide, count, wide, wide)
-        product(given, edge_map, top, wide, zeros, top, top, found, count, wide, wide)
+        _map_back(given, count, wide, wide, edge_map, zeros, block, grad_edge_map, found)
     for e in range(count):
         here, row, again = e * wide, (first + e) * wide, order[first + e] * wide
         inverse, dot = inverses[e], nothing
         if initial.shape[0] == 1:
             for j in range(0, wide, lanes):
-                store(sums[INITIAL], j, load(sums[INITIAL], j) + load(found, here + j))
+                _add(sums, INITIAL * wide + j, load(found, here + j))
         elif grad_initial.size > 0:
             for j in range(0, wide, lanes):
-                store(grad_initial, again + j, load(grad_initial, again + j) + load(found, here + j))
+                _add(grad_initial, again + j, load(found, here + j))
         for j in range(0, wide, lanes):
             own = load(raw, row + j) * load(weight, j)
             value = where_positive(own, load(found, here + j), nothing)
@@ -253,7 +274,7 @@ def _edge_gradients(
         bend = spread(inverse * inverse * inverse * sum_of(dot) / dtype(width))
         for j in range(0, wide, lanes):
             own, value = load(raw, row + j), load(found, here + j) * scale
-            store(sums[EDGE_NORM], j, load(sums[EDGE_NORM], j) + value * own)
+            _add(sums, EDGE_NORM * wide + j, value * own)
             store(found, here + j, value * load(weight, j) - bend * own)
 
 
@@ -271,7 +292,7 @@ def _backward_nodes(
     back, arrived = np.empty(wide, grad.dtype), np.empty(wide, grad.dtype)
     block, inverses = np.empty(ROWS * wide, grad.dtype), np.empty(ROWS, grad.dtype)
     found = np.zeros(ROWS * wide, grad.dtype)
-    reached, raw_sums = not last or grad_edge_out.size > 0, sums[FIRST_RAW] if first else sums[RAW]
+    reached, raw_at = not last or grad_edge_out.size > 0, (FIRST_RAW if first else RAW) * wide
     filled = block_at = start[low]
     for i in range(low, high):
         at, side_by_side = i * wide, 4 * i * wide
@@ -286,9 +307,9 @@ def _backward_nodes(
         scale, bend = spread(inverse), spread(inverse * inverse * inverse * sum_of(dot) / dtype(width))
         for j in range(0, wide, lanes):
             own, value = load(total, at + j), load(back, j) * scale
-            store(sums[OUT_NORM], j, load(sums[OUT_NORM], j) + value * own)
+            _add(sums, OUT_NORM * wide + j, value * own)
             value = value * load(out_norm, j) - bend * own
-            store(sums[OWN], j, load(sums[OWN], j) + value)
+            _add(sums, OWN * wide + j, value)
             store(grad_products, side_by_side + wide + j, value)
             store(back, j, value)
             store(opened, j, nothing)
@@ -299,15 +320,15 @@ def _backward_nodes(
             for j in range(0, wide, lanes):
                 gate = _logistic(load(raw, row + j), one, nothing)
                 store(gates, row + j, gate)
-                store(opened, j, load(opened, j) + gate)
-                store(mean, j, load(mean, j) + gate * load(passing, near + j))
+                _add(opened, j, gate)
+                _add(mean, j, gate * load(passing, near + j))
         for j in range(0, wide, lanes):
             part = one / (load(opened, j) + least)
             value = load(back, j) * part
             store(mean, j, load(mean, j) * part)
             store(back, j, value)
             store(pull, at + j, value)
-            store(sums[PASSING], j, load(sums[PASSING], j) + value * load(opened, j))
+            _add(sums, PASSING * wide + j, value * load(opened, j))
         for e in range(start[i], start[i + 1]):
             if reached and e == filled:
                 block_at, filled = e, min(e + ROWS, start[high])
@@ -319,10 +340,10 @@ def _backward_nodes(
                 value = load(back, j) * (load(passing, near + j) - load(mean, j)) * gate * (one - gate)
                 value = value + load(found, here + j)
                 store(grad_raw, row + j, value)
-                store(arrived, j, load(arrived, j) + value)
+                _add(arrived, j, value)
         for j in range(0, wide, lanes):
             store(grad_products, side_by_side + 2 * wide + j, load(arrived, j))
-            store(raw_sums, j, load(raw_sums, j) + load(arrived, j))
+            _add(sums, raw_at + j, load(arrived, j))
 
 
 @called
@@ -334,7 +355,6 @@ def _backward_sources(
     """Gather the gradients of what nodes send, and carry those of all products to the maps and through the norm."""
     wide, lanes = x.shape[1], lanes_of(x)
     nothing = spread(x.dtype.type(0))
-    top: Any = np.int64(0)
     z, total = np.empty(ROWS * wide, x.dtype), np.empty(ROWS * wide, x.dtype)
     for first in range(low, high, ROWS):
         count = min(ROWS, high - first)
@@ -350,8 +370,7 @@ def _backward_sources(
                 store(grad_products, side_by_side + 3 * wide + j, over)
         given = grad_products[4 * first * wide:]
         _normalise(first, count, x, norm, eps, width, injection, z)
-        add_outer(given, z, grad_maps, top, wide, count, 4 * wide, wide)
-        product(given, maps, top, wide, zeros, top, top, total, count, 4 * wide, wide)
+        _map_back(given, count, 4 * wide, wide, maps, zeros, z, grad_maps, total)
         for i in range(count):
             backward_norm(first + i, x, norm, eps, width, total, i * wide, fresh, grad, grad_injection, grad_norm)
 
@@ -362,14 +381,12 @@ def _backward_first(
     grad_edges: Array, grad_edge_map: Array,
 ) -> None:
     """Carry the gradients of `raw` at the first update to the map of the edges and to the edges that came in."""
-    top: Any = np.int64(0)
-    block = np.empty(ROWS * wide, edges.dtype)
+    block, found = np.empty(ROWS * wide, edges.dtype), np.empty(ROWS * wide, edges.dtype)
     for first in range(begin, end, ROWS):
-        count, given = min(ROWS, end - first), grad_raw[first * wide:]
+        count = min(ROWS, end - first)
         for e in range(count):
             _copy(edges, order[first + e] * wide, block, e * wide, wide)
-        add_outer(given, block, grad_edge_map, top, wide, count, wide, wide)
+        _map_back(grad_raw[first * wide:], count, wide, wide, edge_map, zeros, block, grad_edge_map, found)
         if grad_edges.size > 0:
-            product(given, edge_map, top, wide, zeros, top, top, block, count, wide, wide)
             for e in range(count):
-                _copy(block, e * wide, grad_edges, order[first + e] * wide, wide)
+                _copy(found, e * wide, grad_edges, order[first + e] * wide, wide)
