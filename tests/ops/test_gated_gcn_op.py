@@ -4,6 +4,7 @@ import numba
 import pytest
 import torch
 from torch import nn
+from torch_geometric.data import Batch
 
 from cases import AWKWARD, awkward, hierarchy, randomise, relative_error
 from ghr import GHR
@@ -64,6 +65,33 @@ def test_equals_torch(name, features, dtype):
         for key, value in expected.items():
             wanted = torch.zeros_like(actual[key]) if value is None else value  # PyTorch skips what nothing reaches
             assert relative_error(actual[key], wanted.detach().double()) <= ERROR[dtype], (key, counts)
+
+
+def several_parts(alone: bool) -> tuple[int, torch.Tensor]:
+    """Return graphs whose parts run by themselves, or one whose parts wait for each other; with a hub."""
+    graphs = [random_graph(140 + 7 * seed, 400, seed=seed) for seed in range(12)]
+    graphs = graphs if alone else [random_graph(1200, 3000)]
+    edge_index = Batch.from_data_list(graphs).edge_index
+    to_one = torch.stack([torch.arange(1, 140), torch.zeros(139, dtype=torch.long)])
+    return sum(each.num_nodes for each in graphs), torch.cat([to_one, edge_index], dim=1)
+
+
+@pytest.mark.parametrize("features", ["none", "own"])
+@pytest.mark.parametrize("alone", [False, True])
+def test_equals_torch_in_several_parts(alone, features):
+    num_nodes, edge_index = several_parts(alone)
+    neighbours = sort_edges(edge_index, num_nodes)
+    assert bool(neighbours.alone) == alone
+    assert neighbours.parts.numel() > 3
+    conv = randomise(GatedGCN(5, None if features == "none" else 5))
+    norm = randomise(nn.RMSNorm(5, eps=1e-6), seed=1)
+    generator = torch.Generator().manual_seed(3)
+    inputs = [torch.randn(num_nodes, 5, generator=generator, dtype=torch.double) for _ in range(2)]
+    rows = torch.randn(edge_index.size(1), 5, generator=generator, dtype=torch.double)
+    inputs.append(None if features == "none" else rows)
+    expected, actual = (train(backend, conv, norm, inputs, edge_index, [3, 1]) for backend in ("torch", "numba"))
+    for key, value in expected.items():
+        assert relative_error(actual[key], value.detach()) <= 1e-10, key
 
 
 def test_gradient_of_the_state_alone():
@@ -205,6 +233,35 @@ def test_number_of_threads_does_not_matter(dtype):
         finally:
             numba.set_num_threads(before)
     assert all(torch.equal(*pair) for pair in zip(*results, strict=True))
+
+
+@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
+@pytest.mark.parametrize("alone", [False, True])
+def test_number_of_threads_does_not_matter_in_several_parts(alone):
+    num_nodes, edge_index = several_parts(alone)
+    conv, norm = randomise(GatedGCN(16, 16)).float(), nn.RMSNorm(16, eps=1e-6)
+    generator = torch.Generator().manual_seed(0)
+    inputs = [torch.randn(rows, 16, generator=generator) for rows in (num_nodes, num_nodes, edge_index.size(1))]
+    results = []
+    before = numba.get_num_threads()
+    for threads in (1, 2):
+        numba.set_num_threads(threads)
+        try:
+            results.append(train("numba", conv, norm, inputs, edge_index, [2]))
+        finally:
+            numba.set_num_threads(before)
+    assert all(torch.equal(results[0][key], results[1][key]) for key in results[0])
+
+
+@pytest.mark.parametrize("which", ["state", "edges"])
+def test_what_is_not_a_number_comes_through(which):
+    given = operands("triangle and tail", sort_edges(graph("triangle and tail")[1], 4).source.numel(), width=9)
+    leaves = [each.float() for each in given[: len(NAMES)]]
+    leaves[NAMES.index(which)][0, 0] = torch.nan
+    state, edges = _loop(*leaves, *given[len(NAMES) :], updates=1, keep=False)[:2]
+    assert state.isnan().any()
+    assert edges.isnan().any()
+    assert not state.isnan().all()
 
 
 def test_open_and_shut_gates():

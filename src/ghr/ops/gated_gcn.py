@@ -1,13 +1,25 @@
 """Several updates of a level with GatedGCN in one operation."""
 
+import math
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
+from ghr.ops.buffers import buffers
 from ghr.ops.chunks import chunk_count
 from ghr.ops.kernels import gated_gcn as kernels
+from ghr.ops.kernels.gated_gcn import FIRST
+from ghr.ops.kernels.tile import TALL
+from ghr.ops.kernels.types import Array
+from ghr.ops.kernels.vectors import padded
+from ghr.ops.kernels.weighted import ALL, EDGES, NODES, NORMALISE
 from ghr.ops.neighbours import Neighbours, as_array
+from ghr.ops.share import share
+
+GROUPS = 64  # most sums of the gradients of weights, each over some parts; on however many threads
 
 
 def gated_gcn_loop(
@@ -57,8 +69,9 @@ def gated_gcn_loop(
     given = (state, injection.expand_as(state), norm[0], edges, initial, *maps, *edge_map, out_norm[0], edge_norm[0])
     keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in given)
     out: tuple[Tensor, ...] = _loop(
-        *[tensor.contiguous() for tensor in given], *neighbours[:6], norm[1], out_norm[1], edge_norm[1], updates, keep
-    )
+        *[tensor.contiguous() for tensor in given], *neighbours[:6], norm[1], out_norm[1], edge_norm[1], updates, keep,
+        neighbours.parts, neighbours.alone,
+    )  # fmt: skip
     return out[0], out[1]
 
 
@@ -68,47 +81,35 @@ def _loop(
     maps: Tensor, bias: Tensor, edge_map: Tensor, edge_bias: Tensor, out_norm: Tensor, edge_norm: Tensor,
     start: Tensor, source: Tensor, order: Tensor, out_start: Tensor, out_target: Tensor, out_edge: Tensor,
     eps: float, out_eps: float, edge_eps: float, updates: int, keep: bool,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    parts: Tensor | None = None, alone: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Return the last states of nodes and edges and, if asked to keep them, what the backward pass needs."""
-    n, d = state.shape
-    count, kept = source.numel(), updates if keep else 1
-    between = state.new_empty(updates - 1 if keep else 0, n, d)
-    totals, passing, raw = (state.new_empty(kept, rows, d) for rows in (n, n, count))
-    z, products, edge_out = state.new_empty(n, d), state.new_empty(n, 4 * d), state.new_empty(count, d)
-    spare = [state.new_empty(n, d) for _ in range(0 if keep else min(updates - 1, 2))]
-    biases = _at_the_ends(bias, edge_bias)
-    x = state
-    for update in range(updates):
-        at, first = update % kept, update == 0
-        fresh = first and edges.size(0) == 1
-        out = state.new_empty(n, d) if update == updates - 1 else between[update] if keep else spare[update % 2]
-        kernels.normalise(*_arrays(x, norm), eps, *_arrays(injection, z))
-        torch.mm(z, maps.t(), out=products)
-        if not fresh:
-            torch.mm(edges if first else edge_out, edge_map.t(), out=raw[at])
-        kernels.forward(
-            *_arrays(x, products, _with_shared(biases, edges, edge_map) if fresh else biases),
-            *_arrays(start, source, order, initial, out_norm), out_eps, as_array(edge_norm), edge_eps, fresh,
-            *_arrays(passing[at], raw[at], edge_out, totals[at], out), chunk_count(n),
-        )  # fmt: skip
-        x = out
-    if not keep:
-        totals, passing, raw = (state.new_empty(0, rows, d) for rows in (n, n, count))
-    return x, edge_out, between, totals, passing, raw
+    (n, width), count, wide = state.shape, source.numel(), padded(state.size(1))
+    alike, (cuts, together) = edges.size(0) == 1, _cut(n, parts, alone)
+    shapes = _kept(n, count, wide, updates) if keep else ((min(updates - 1, 2), n, wide), *_kept(n, count, wide, 1)[1:])
+    kept, last, edge_out = _reserve(state, *shapes), _reserve(state, (n, wide)), _reserve(state, (count, wide))
+    between, passing, totals, raw = _split(kept, *shapes)
+    asking, sending = _split(_reserve(state, (2, n * wide)), (n * wide,), (n * wide,))
+    biases = _pad(_at_products(bias, edge_bias, edge_map, edges), wide).view(2, -1)
+    arrays = (
+        _rows(state, wide), between, as_array(last), _rows(norm, wide), eps, width,
+        _rows(injection, wide), _rows(edges, wide), _rows(initial, wide), *_arrays(start, source, order),
+        _flat(_square(maps, wide).transpose(1, 2)), as_array(biases), _flat(_square(edge_map, wide).transpose(1, 2)),
+        _rows(out_norm, wide), out_eps, _rows(edge_norm, wide), edge_eps, as_array(biases)[0, 3 * wide :],
+        asking, sending, passing, totals, raw, _flat(edge_out),
+    )  # fmt: skip
+    for begin, end in _spans(updates, together):
+        for stage in (ALL,) if together else (NORMALISE, NODES):
+            share(kernels.forward, cuts.size - 1, stage, cuts, begin, end, updates, alike, *arrays)
+    return _cut_off(last, width), _cut_off(edge_out, width), kept if keep else state.new_empty(0)
 
 
 @_loop.register_fake
-def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-    source, (updates, keep) = rest[11], rest[-2:]
-    (n, d), count, kept = state.shape, source.size(0), updates if keep else 0
-    return (
-        torch.empty_like(state),
-        state.new_empty(count, d),
-        state.new_empty(updates - 1 if keep else 0, n, d),
-        state.new_empty(kept, n, d),
-        state.new_empty(kept, n, d),
-        state.new_empty(kept, count, d),
-    )
+def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
+    source, (updates, keep) = rest[11], rest[19:21]
+    (n, width), count = state.shape, source.size(0)
+    kept = sum(math.prod(shape) for shape in _kept(n, count, padded(width), updates)) if keep else 0
+    return torch.empty_like(state), state.new_empty(count, width), state.new_empty(kept)
 
 
 @torch.library.custom_op("ghr::gated_gcn_loop_backward", mutates_args=())
@@ -116,64 +117,61 @@ def _loop_backward(
     grad_out: Tensor, grad_edge_out: Tensor | None,
     state: Tensor, injection: Tensor, norm: Tensor, edges: Tensor, initial: Tensor,
     maps: Tensor, bias: Tensor, edge_map: Tensor, out_norm: Tensor, edge_norm: Tensor,
-    between: Tensor, totals: Tensor, passing: Tensor, raw: Tensor,
+    kept: Tensor,
     start: Tensor, source: Tensor, order: Tensor, out_start: Tensor, out_target: Tensor, out_edge: Tensor,
-    eps: float, out_eps: float, edge_eps: float, needs_edges: bool, needs_initial: bool,
+    parts: Tensor | None, alone: Tensor | None,
+    eps: float, out_eps: float, edge_eps: float, updates: int, needs_edges: bool, needs_initial: bool,
 ) -> list[Tensor]:  # fmt: skip
     """Return the gradients of state, injection, norm, edges, initial edges, maps, edge map and the other norms."""
-    n, d = state.shape
-    updates, count, chunks = raw.size(0), raw.size(1), chunk_count(n)
-    out_row = order.index_select(0, out_edge)
-    grad = grad_out.clone(memory_format=torch.contiguous_format)
-    grad_edge = state.new_empty(0, d) if grad_edge_out is None else grad_edge_out.contiguous()
-    z, grad_z, pull = (state.new_empty(n, d) for _ in range(3))
-    grad_products = state.new_empty(n, 4 * d)
-    grad_raw, spare = state.new_empty(count, d), state.new_empty(count, d)  # spare: the gates, then the edges before
-    grad_injection, grad_initial = torch.zeros_like(state), torch.zeros_like(initial)
-    grad_edges = edges.new_empty(0)
-    grad_maps, grad_edge_map = torch.zeros_like(maps), torch.zeros_like(edge_map)
-    grad_norm, sums = state.new_zeros(chunks, d), state.new_zeros(chunks, 5, d)
-    for update in reversed(range(updates)):
-        x = state if update == 0 else between[update - 1]
-        if needs_initial and grad_edge.size(0) > 0:
-            grad_initial += grad_edge.sum(0, keepdim=True) if initial.size(0) == 1 else grad_edge
-        kernels.backward_targets(
-            *_arrays(grad, totals[update], passing[update], bias[:d].view(1, d), raw[update], start, source, order),
-            as_array(out_norm), out_eps, as_array(edge_norm), edge_eps,
-            *_arrays(grad_edge, spare, pull, grad_raw, grad_products, sums), chunks,
-        )  # fmt: skip
-        kernels.backward_sources(*_arrays(out_start, out_target, out_row, spare, pull, grad_raw, grad_products))
-        kernels.normalise(*_arrays(x, norm), eps, *_arrays(injection, z))
-        torch.mm(grad_products, maps, out=grad_z)
-        grad_maps.addmm_(grad_products.t(), z)
-        kernels.backward_norm(*_arrays(x, norm), eps, *_arrays(grad_z, grad, grad_injection, grad_norm), chunks)
-        if update == 0 and edges.size(0) == 1:
-            at_edges = grad_products[:, 2 * d : 3 * d].sum(0, keepdim=True)  # every edge arrives somewhere
-            grad_edge_map.addmm_(at_edges.t(), edges)
-            if needs_edges:
-                grad_edges = torch.mm(at_edges, edge_map)
-            break
-        if update > 0:
-            kernels.edge_states(*_arrays(raw[update - 1], edge_norm), edge_eps, *_arrays(initial, spare))
-        grad_edge_map.addmm_(grad_raw.t(), edges if update == 0 else spare)
-        if update > 0:
-            grad_edge = torch.mm(grad_raw, edge_map, out=spare)
-            grad_raw, spare = spare, grad_raw  # the kernel may overwrite the one gradient with the other
-        elif needs_edges:
-            grad_edges = torch.mm(grad_raw, edge_map, out=spare)
-    at_passing, at_own, at_raw, grad_out_norm, grad_edge_norm = sums.sum(0)
+    (n, width), count, wide = state.shape, source.numel(), padded(state.size(1))
+    alike, (cuts, together) = edges.size(0) == 1, _cut(n, parts, alone)
+    groups = min(GROUPS, cuts.size - 1)
+    between, passing, totals, raw = _split(kept, *_kept(n, count, wide, updates))
+    grad, grad_injection = _reserve(state, (n, wide)), _reserve(state, (n, wide))
+    grad.copy_(_pad(grad_out, wide))
+    grad_edge = state.new_empty(0) if grad_edge_out is None else _pad(grad_edge_out, wide).contiguous()
+    grad_edges = _reserve(state, (count if needs_edges and not alike else 0, wide))
+    grad_initial = _reserve(state, (count if needs_initial and initial.size(0) != 1 else 0, wide)).zero_()
+    shapes = ((count, wide), (n, wide), (count + TALL, wide), (n + TALL, 4 * wide))  # a product reads tiles of rows
+    gates, pull, grad_raw, grad_products = (piece.reshape(-1) for piece in _split(_reserve(state, *shapes), *shapes))
+    weights = _reserve(state, (groups, 5 * wide * wide + 8 * wide)).zero_()
+    arrays = (
+        _rows(state, wide), between, _rows(norm, wide), eps, width,
+        _rows(injection, wide), _rows(edges, wide), _rows(initial, wide),
+        *_arrays(start, source, order, out_start, out_target, out_edge),
+        _flat(_square(maps, wide)), _flat(_square(edge_map, wide)),
+        _rows(out_norm, wide), out_eps, _rows(edge_norm, wide), edge_eps, as_array(state.new_zeros(wide)),
+        passing, totals, raw, gates, pull, grad_raw, grad_products, _flat(grad_edge), *_arrays(grad, grad_injection),
+        _flat(grad_edges), _flat(grad_initial), as_array(weights),
+    )  # fmt: skip
+    for begin, end in reversed(_spans(updates, together)):
+        for stage in (ALL,) if together else (NODES, EDGES):
+            share(kernels.backward, groups, stage, groups, cuts, begin, end, updates, alike, *arrays)
+    if not together and not alike:
+        share(kernels.backward, groups, FIRST, groups, cuts, 0, 0, updates, alike, *arrays)
+    to_maps, to_edge_map, sums = (part.sum(0) for part in weights.tensor_split([4 * wide * wide, 5 * wide * wide], 1))
+    to_maps = _cut_off(to_maps.view(4, wide, wide)[:, :width], width).view(4 * width, width)
+    to_edge_map = _cut_off(to_edge_map.view(wide, wide)[:width], width)
+    at_passing, at_own, at_raw, to_out_norm, to_edge_norm, at_first, at_initial, to_norm = sums.view(8, wide)[:, :width]
+    at_raw = at_raw + at_first
+    to_edges, to_initial = _cut_off(grad_edges, width), _cut_off(grad_initial, width)
+    if alike:
+        to_edge_map = torch.addr(to_edge_map, at_first, edges[0])
+        to_edges = torch.mv(edge_map.t(), at_first).view(1, width)
+    if initial.size(0) == 1:
+        to_initial = at_initial.clone().view(1, width)
     return [
-        grad,
-        grad_injection,
-        grad_norm.sum(0),
-        grad_edges,
-        grad_initial if needs_initial else grad_initial.new_empty(0),
-        grad_maps,
+        _cut_off(grad, width),
+        _cut_off(grad_injection, width),
+        to_norm.clone(),
+        to_edges if needs_edges else edges.new_empty(0),
+        to_initial if needs_initial else edges.new_empty(0),
+        to_maps,
         torch.cat([at_passing, at_own, at_raw, at_raw]),
-        grad_edge_map,
-        at_raw.clone(),
-        grad_out_norm.clone(),
-        grad_edge_norm.clone(),
+        to_edge_map,
+        at_raw,
+        to_out_norm.clone(),
+        to_edge_norm.clone(),
     ]
 
 
@@ -193,9 +191,10 @@ def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> 
     state, injection, norm, edges, initial, maps, bias, edge_map, _, out_norm, edge_norm, *rest = inputs
     ctx.set_materialize_grads(False)  # nobody asks for gradients of what is only kept, nor often for the last edges
     ctx.save_for_backward(
-        state, injection, norm, edges, initial, maps, bias, edge_map, out_norm, edge_norm, *output[2:], *rest[:6]
-    )
-    ctx.options = rest[6:9]
+        state, injection, norm, edges, initial, maps, bias, edge_map, out_norm, edge_norm, output[2], *rest[:6],
+        *rest[11:],
+    )  # fmt: skip
+    ctx.options = rest[6:10]
 
 
 def _differentiate(
@@ -209,22 +208,75 @@ def _differentiate(
     )
     grads[3] = grads[3] if needs_edges else None
     grads[4] = grads[4] if needs_initial else None
-    return (*grads, *[None] * 11)
+    return (*grads, *[None] * 13)
 
 
 _loop.register_autograd(_differentiate, setup_context=_remember)
 
 
-def _at_the_ends(bias: Tensor, edge_bias: Tensor) -> Tensor:
-    """Return three rows: the biases of what passes and of the own part, and all that is added to every edge."""
+def _cut(n: int, parts: Tensor | None, alone: Tensor | None) -> tuple[Array, bool]:
+    """Return where parts of the nodes start, and whether each runs all updates by itself."""
+    if parts is None or alone is None:
+        chunks = chunk_count(n)
+        return np.arange(chunks + 1) * n // chunks, chunks == 1
+    return as_array(parts), bool(alone.item())
+
+
+def _spans(updates: int, together: bool) -> list[tuple[int, int]]:
+    return [(0, updates)] if together else [(update, update + 1) for update in range(updates)]
+
+
+def _kept(n: int, count: int, wide: int, updates: int) -> tuple[tuple[int, ...], ...]:
+    """Return the shapes of what is kept: the states between, B z, what goes into the norm of the nodes, and r."""
+    return (updates - 1, n, wide), (updates, n * wide), (updates, n * wide), (updates, count * wide)
+
+
+def _reserve(like: Tensor, *shapes: tuple[int, ...]) -> Tensor:
+    """Return memory for arrays of some shapes; of one shape, a tensor of it."""
+    return buffers.empty(shapes[0] if len(shapes) == 1 else (sum(map(math.prod, shapes)),), like)
+
+
+def _split(memory: Tensor, *shapes: tuple[int, ...]) -> list[Array]:
+    """Return arrays that lie in memory one behind the other."""
+    flat, ends = as_array(memory).reshape(-1), np.cumsum([math.prod(shape) for shape in shapes])
+    return [flat[end - math.prod(shape) : end].reshape(shape) for shape, end in zip(shapes, ends, strict=True)]
+
+
+def _at_products(bias: Tensor, edge_bias: Tensor, edge_map: Tensor, edges: Tensor) -> Tensor:
+    """Return what is added to the products of B, A, D and E: D has the biases of all that meets in an edge.
+
+    The second four rows are for a first update where all edges share their state: D has the product of that too.
+    """
     passing, own, target, source = bias.view(4, -1)
-    return torch.stack([passing, own, target + source + edge_bias])
+    meeting, nothing = target + source + edge_bias, torch.zeros_like(edge_bias)
+    first = torch.addmv(meeting, edge_map, edges[0]) if edges.size(0) == 1 else meeting
+    return torch.stack([passing, own, meeting, nothing, passing, own, first, nothing])
 
 
-def _with_shared(biases: Tensor, edges: Tensor, edge_map: Tensor) -> Tensor:
-    """Add the product of the state that all edges share to what is added to every edge."""
-    return torch.stack([biases[0], biases[1], torch.addmv(biases[2], edge_map, edges[0])])
+def _pad(tensor: Tensor, wide: int) -> Tensor:
+    """Fill rows with zeros up to whole vectors."""
+    return tensor if tensor.size(-1) == wide else F.pad(tensor, (0, wide - tensor.size(-1)))
 
 
-def _arrays(*tensors: Tensor) -> Any:
+def _cut_off(tensor: Tensor, width: int) -> Tensor:
+    """Take the zeros away again."""
+    return tensor if tensor.size(-1) == width else tensor[..., :width].contiguous()
+
+
+def _square(maps: Tensor, wide: int) -> Tensor:
+    """Return maps that lie one below the other as matrices that are filled with zeros."""
+    width = maps.size(1)
+    maps = maps.view(-1, width, width)
+    return maps if width == wide else F.pad(maps, (0, wide - width, 0, wide - width))
+
+
+def _rows(tensor: Tensor, wide: int) -> Array:
+    return as_array(_pad(tensor, wide))
+
+
+def _flat(tensor: Tensor) -> Array:
+    return as_array(tensor.reshape(-1))
+
+
+def _arrays(*tensors: Tensor) -> list[Array]:
     return [as_array(tensor) for tensor in tensors]

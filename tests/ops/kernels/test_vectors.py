@@ -4,6 +4,7 @@ import pytest
 
 from ghr.ops.kernels.vectors import (
     exp,
+    lanes_of,
     larger,
     load,
     padded,
@@ -43,6 +44,15 @@ def test_every_operation_is_that_of_numpy(dtype, lanes, error):
         np.where(a == b, a, 2 * b), np.exp(a), np.full(lanes, a.sum()),
     ]  # fmt: skip
     np.testing.assert_allclose(out, np.stack(expected), rtol=error)
+
+
+@pytest.mark.parametrize(("dtype", "lanes"), [(np.float32, 8), (np.float64, 4)])
+def test_lanes_are_those_of_the_type(dtype, lanes):
+    @numba.njit
+    def count(x):
+        return lanes_of(x)
+
+    assert count(np.empty(3, dtype)) == lanes
 
 
 def test_exponentials_stay_finite_and_in_order():

@@ -5,7 +5,7 @@ from typing import Any
 
 from numba.extending import overload
 
-from ghr.jit import called
+from ghr.jit import called, inlined
 from ghr.ops.kernels.logistic import logistic
 from ghr.ops.kernels.tile import BYTES, TALL, WIDE, tile_narrow, tile_one, tile_wide
 from ghr.ops.kernels.types import Array
@@ -31,6 +31,24 @@ def _flat_of(array: Any) -> Callable[[Any], Any]:
     return _itself if array.ndim == 1 else _reshaped
 
 
+@inlined
+def product_tiles(
+    a: Array, w: Array, w_at: int, w_row: int, init: Array, init_at: int, init_row: int, c: Array,
+    rows: int, inner: int, width: int,
+) -> None:  # fmt: skip
+    """Do as `product` for the columns that make up whole vectors."""
+    lanes, more = BYTES // a.itemsize, WIDE // a.itemsize
+    pairs, ones, whole = width // (2 * more) * (2 * more), width // more * more, width // lanes * lanes
+    for i in range(0, rows, TALL):
+        at, here, start = i * inner, i * width, init_at + i * init_row
+        for j in range(0, pairs, 2 * more):
+            tile_wide(a, at, inner, 1, w, w_at + j, w_row, init, start + j, init_row, c, here + j, width, inner)
+        for j in range(pairs, ones, more):
+            tile_one(a, at, inner, 1, w, w_at + j, w_row, init, start + j, init_row, c, here + j, width, inner)
+        for j in range(ones, whole, lanes):
+            tile_narrow(a, at, inner, 1, w, w_at + j, w_row, init, start + j, init_row, c, here + j, width, inner)
+
+
 @called
 def product(
     a: Array, w: Array, w_at: int, w_row: int, init: Array, init_at: int, init_row: int, c: Array,
@@ -41,34 +59,24 @@ def product(
     w starts at its flat place `w_at` and has rows `w_row` apart; likewise init, whose rows are 0 apart if it is a bias.
     Blocks may come as vectors, rows behind each other.
     """
-    lanes, more = BYTES // a.itemsize, WIDE // a.itemsize
-    pairs, ones, whole = width // (2 * more) * (2 * more), width // more * more, width // lanes * lanes
-    flat_a, flat_w, flat_init, flat_c = flat(a), flat(w), flat(init), flat(c)
-    for i in range(0, rows, TALL):
-        at, here, start = i * inner, i * width, init_at + i * init_row
-        for j in range(0, pairs, 2 * more):
-            tile_wide(a, at, inner, 1, w, w_at + j, w_row, init, start + j, init_row, c, here + j, width, inner)
-        for j in range(pairs, ones, more):
-            tile_one(a, at, inner, 1, w, w_at + j, w_row, init, start + j, init_row, c, here + j, width, inner)
-        for j in range(ones, whole, lanes):
-            tile_narrow(a, at, inner, 1, w, w_at + j, w_row, init, start + j, init_row, c, here + j, width, inner)
-        if whole < width:
-            for r in range(i, i + TALL):
-                for j in range(whole, width):
-                    total = flat_init[init_at + r * init_row + j]
-                    for k in range(inner):
-                        total += flat_a[r * inner + k] * flat_w[w_at + k * w_row + j]
-                    flat_c[r * width + j] = total
+    product_tiles(a, w, w_at, w_row, init, init_at, init_row, c, rows, inner, width)
+    whole = width // (BYTES // a.itemsize) * (BYTES // a.itemsize)
+    if whole < width:
+        flat_a, flat_w, flat_init, flat_c = flat(a), flat(w), flat(init), flat(c)
+        for r in range(-(-rows // TALL) * TALL):
+            for j in range(whole, width):
+                total = flat_init[init_at + r * init_row + j]
+                for k in range(inner):
+                    total += flat_a[r * inner + k] * flat_w[w_at + k * w_row + j]
+                flat_c[r * width + j] = total
 
 
-@called
-def add_outer(a: Array, g: Array, w: Array, w_at: int, w_row: int, rows: int, inner: int, width: int) -> None:
-    """w += a^T g over the first rows of a block; w starts at its flat place `w_at` and has rows `w_row` apart."""
+@inlined
+def add_outer_tiles(a: Array, g: Array, w: Array, w_at: int, w_row: int, rows: int, inner: int, width: int) -> None:
+    """Do as `add_outer` for the rows and columns of w that make up whole tiles."""
     lanes, more = BYTES // a.itemsize, WIDE // a.itemsize
     pairs, ones, whole = width // (2 * more) * (2 * more), width // more * more, width // lanes * lanes
-    tall = inner // TALL * TALL
-    flat_a, flat_g, flat_w = flat(a), flat(g), flat(w)
-    for k in range(0, tall, TALL):
+    for k in range(0, inner // TALL * TALL, TALL):
         here = w_at + k * w_row
         for j in range(0, pairs, 2 * more):
             tile_wide(a, k, 1, inner, g, j, width, w, here + j, w_row, w, here + j, w_row, rows)
@@ -76,6 +84,14 @@ def add_outer(a: Array, g: Array, w: Array, w_at: int, w_row: int, rows: int, in
             tile_one(a, k, 1, inner, g, j, width, w, here + j, w_row, w, here + j, w_row, rows)
         for j in range(ones, whole, lanes):
             tile_narrow(a, k, 1, inner, g, j, width, w, here + j, w_row, w, here + j, w_row, rows)
+
+
+@called
+def add_outer(a: Array, g: Array, w: Array, w_at: int, w_row: int, rows: int, inner: int, width: int) -> None:
+    """w += a^T g over the first rows of a block; w starts at its flat place `w_at` and has rows `w_row` apart."""
+    add_outer_tiles(a, g, w, w_at, w_row, rows, inner, width)
+    tall, whole = inner // TALL * TALL, width // (BYTES // a.itemsize) * (BYTES // a.itemsize)
+    flat_a, flat_g, flat_w = flat(a), flat(g), flat(w)
     for k in range(inner):
         begin = whole if k < tall else 0
         if begin < width:

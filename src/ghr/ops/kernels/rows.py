@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from ghr.jit import called, inlined
-from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
-from ghr.ops.kernels.vectors import load, spread, store, sum_of
+from ghr.ops.kernels.vectors import lanes_of, load, spread, store, sum_of
 
 
 @inlined
@@ -21,11 +20,12 @@ def state_before(update: int, state: Array, between: Array) -> Array:
 
 
 @inlined
-def _inverse(x: Array, at: int, wide: int, width: int, eps: float) -> Any:
+def inverse_norm(x: Array, at: int, wide: int, width: int, eps: float) -> Any:
+    """Return 1 / sqrt(mean of squares + eps) of the row at a flat place."""
     total = spread(x.dtype.type(0))
-    for j in range(0, wide, BYTES // x.itemsize):
+    for j in range(0, wide, lanes_of(x)):
         total = total + load(x, at + j) * load(x, at + j)
-    return x.dtype.type(1 / np.sqrt(sum_of(total) / width + eps))
+    return x.dtype.type(1) / np.sqrt(sum_of(total) / x.dtype.type(width) + x.dtype.type(eps))
 
 
 @called
@@ -33,9 +33,9 @@ def normalise(
     begin: int, end: int, x: Array, weight: Array, eps: float, width: int, injection: Array, z: Array,
 ) -> None:
     """z = RMSNorm(x) + injection for some nodes."""
-    wide, lanes = x.shape[1], BYTES // x.itemsize
+    wide, lanes = x.shape[1], lanes_of(x)
     for i in range(begin, end):
-        inverse = spread(_inverse(x, i * wide, wide, width, eps))
+        inverse = spread(inverse_norm(x, i * wide, wide, width, eps))
         for j in range(0, wide, lanes):
             at = i * wide + j
             store(z, at, load(x, at) * inverse * load(weight, j) + load(injection, at))
@@ -47,8 +47,8 @@ def backward_norm(
     grad: Array, grad_injection: Array, grad_weight: Array,
 ) -> None:
     """Carry the gradient of row i of z, at a flat place of `total`, to the state, the injection and the norm."""
-    wide, lanes = x.shape[1], BYTES // x.itemsize
-    inverse = _inverse(x, i * wide, wide, width, eps)
+    wide, lanes = x.shape[1], lanes_of(x)
+    inverse = inverse_norm(x, i * wide, wide, width, eps)
     dot = spread(x.dtype.type(0))
     for j in range(0, wide, lanes):
         dot = dot + load(total, at + j) * load(weight, j) * load(x, i * wide + j)

@@ -85,6 +85,16 @@ def _spread(builder: Any, vector: Any, number: Any) -> Any:
 
 
 @operation
+def lanes_of(typing: Any, array: Any) -> Any:
+    """Return how many numbers of an array make a vector; known when a kernel is compiled, so that loops unroll."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.get_constant(types.intp, Vector(array.dtype).lanes)
+
+    return types.intp(array), generate
+
+
+@operation
 def load(typing: Any, array: Any, at: Any) -> Any:
     """Return the vector that starts at a flat place of an array."""
 
@@ -121,11 +131,17 @@ def sum_of(typing: Any, value: Any) -> Any:
     """Return the sum of the numbers of a vector, added up in pairs."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        numbers = [builder.extract_element(args[0], ir.Constant(ir.IntType(32), k)) for k in range(value.lanes)]
-        while len(numbers) > 1:
-            half = len(numbers) // 2
-            numbers = [builder.fadd(numbers[k], numbers[k + half]) for k in range(half)]
-        return numbers[0]
+        total, lanes, whole = args[0], value.lanes, ir.IntType(32)
+        while lanes > 1:
+            lanes //= 2
+            halves = (
+                builder.shuffle_vector(
+                    total, total, ir.Constant(ir.VectorType(whole, lanes), list(range(at, at + lanes)))
+                )
+                for at in (0, lanes)
+            )
+            total = builder.fadd(*halves)
+        return builder.extract_element(total, ir.Constant(whole, 0))
 
     return value.dtype(value), generate
 
