@@ -114,7 +114,7 @@ def _loop_backward(
     bits = 0 if shared else edges.size(0) * mask_width(d, state.element_size())
     masks = buffers.empty((group, bits), torch.empty(0, dtype=torch.uint8))
     grad_edges = buffers.empty((0, d) if shared else tuple(edges.shape), state)
-    sums = [state.new_zeros(count, size) for size in (d, d, d, d * wide, wide, half * d, d)]  # of every part its own
+    sums = [state.new_zeros(count, size) for size in (d, d, 1, d * wide, wide, half * d, d)]  # of every part its own
     arrays = (
         updates, *_vectors(state), as_array(between.flatten(1)), *_vectors(norm_weight), norm_eps,
         *_vectors(injection, z, edges, start, source, out_start, out_target, out_edge), _scale(epsilon),

@@ -18,9 +18,12 @@ from typing import Any
 import numpy as np
 
 from ghr.jit import called, fast, inlined
-from ghr.ops.kernels.blocks import ROWS, add_outer, product, sigmoid
+from ghr.ops.kernels.blocks import ROWS, add_outer, product
+from ghr.ops.kernels.logistic import logistic
 from ghr.ops.kernels.masks import add_relu, add_relu_masked, add_rows, add_where, add_where_row
+from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
+from ghr.ops.kernels.vectors import load, spread, store, sum_of, where_positive
 
 NORMALISE, NODES, EDGES, FEATURES = 1, 2, 4, 8  # phases of an update; its way forward has the first two
 ALL = 15
@@ -124,21 +127,18 @@ def _forward(
     edge_row = top if edges.size == width else width
     m, o = np.empty(ROWS * width, x.dtype), np.empty(ROWS * width, x.dtype)
     u, g = np.empty(ROWS * half, x.dtype), np.empty(ROWS * half, x.dtype)
-    sig = np.empty(ROWS * half, x.dtype)
     for first in range(begin, end, ROWS):
         count, here = min(ROWS, end - first), first * width
+        own = z[here:here + count * width]
+        for j in range(count * width):
+            m[j] = scale * own[j]
         for i in range(count):
-            node = first + i
-            into, own = _row(m, i, width), _row(z, node, width)
-            for j in range(width):
-                into[j] = scale * own[j]
-            add_relu(z, source, start[node], start[node + 1], edges, edge_row, m, i * width, width)
+            add_relu(z, source, start[first + i], start[first + i + 1], edges, edge_row, m, i * width, width)
         product(m, up, wide - half, wide, up_bias, wide - half, top, u, count, width, half)
         if gated:
             product(m, up, top, wide, up_bias, top, top, g, count, width, half)
-            sigmoid(g, sig, count * half)
             for j in range(count * half):
-                u[j] *= g[j] * sig[j]
+                u[j] *= g[j] * logistic(g[j])
         else:
             for j in range(count * half):
                 u[j] = max(u[j], zero)
@@ -162,31 +162,28 @@ def _backward_nodes(
     m, dm = np.empty(ROWS * width, z.dtype), np.empty(ROWS * width, z.dtype)
     u, g = np.empty(ROWS * half, z.dtype), np.empty(ROWS * half, z.dtype)
     s, ds = np.empty(ROWS * half, z.dtype), np.empty(ROWS * half, z.dtype)
-    back, sig = np.empty(ROWS * width, z.dtype), np.empty(ROWS * half, z.dtype)
+    back = np.empty(ROWS * width, z.dtype)
     for first in range(begin, end, ROWS):
         count, here = min(ROWS, end - first), first * width
-        for i in range(count):
-            node = first + i
-            into, own = _row(m, i, width), _row(z, node, width)
-            for j in range(width):
-                into[j] = scale * own[j]
-            if shared:
-                add_relu(z, source, start[node], start[node + 1], edges, top, m, i * width, width)
-            else:
-                add_relu_masked(z, source, start[node], start[node + 1], edges, m, i * width, width, mask)
-        given = grad[here:here + count * width]
+        own, given = z[here:here + count * width], grad[here:here + count * width]
         for j in range(count * width):
-            back[j] = given[j]
+            m[j], back[j] = scale * own[j], given[j]
+        for i in range(count):
+            low, high = start[first + i], start[first + i + 1]
+            if shared:
+                add_relu(z, source, low, high, edges, top, m, i * width, width)
+            else:
+                add_relu_masked(z, source, low, high, edges, m, i * width, width, mask)
         product(back, down_back, top, half, zeros, top, top, ds, count, width, half)
         product(m, up, wide - half, wide, up_bias, wide - half, top, u, count, width, half)
         if gated:  # g and u become their own gradients
             product(m, up, top, wide, up_bias, top, top, g, count, width, half)
-            sigmoid(g, sig, count * half)
             for j in range(count * half):
-                content, swish = u[j], g[j] * sig[j]
+                open_, content = logistic(g[j]), u[j]
+                swish = g[j] * open_
                 s[j] = swish * content
                 u[j] = ds[j] * swish
-                g[j] = ds[j] * content * (sig[j] + swish * (one - sig[j]))
+                g[j] = ds[j] * content * (open_ + swish * (one - open_))
             add_outer(m, g, grad_up, top, wide, count, width, half)
         else:
             for j in range(count * half):
@@ -203,11 +200,11 @@ def _backward_nodes(
         product(u, up_back, (wide - half) * width, width, zeros, top, top, dm, count, half, width)
         if gated:
             product(g, up_back, top, width, dm, top, width, dm, count, half, width)
-        for i in range(count):
-            into, found, own = _row(grad_m, first + i, width), _row(dm, i, width), _row(z, first + i, width)
-            for j in range(width):
-                into[j] = found[j]
-                grad_scale[j] += found[j] * own[j]
+        into, dot = grad_m[here:here + count * width], zero
+        for j in range(count * width):
+            into[j] = dm[j]
+            dot += dm[j] * own[j]
+        grad_scale[0] += dot
 
 
 @called
@@ -217,34 +214,52 @@ def _backward_edges(
     grad: Array, grad_injection: Array, grad_edge: Array, grad_weight: Array, fresh: bool,
 ) -> None:
     """Carry the gradient of m over the edges and through the norm, and add it to what came before."""
-    width, zero = weight.size, x.dtype.type(0)
+    width, zero, lanes = weight.size, x.dtype.type(0), BYTES // x.itemsize
     top: Any = np.int64(0)
-    total, back = np.empty(width, x.dtype), np.empty(width, x.dtype)
+    whole, nothing, factor = width // lanes * lanes, spread(zero), spread(scale)
+    total = np.empty(width, x.dtype)
     for i in range(begin, end):
-        here, own, own_z = _row(grad_m, i, width), _row(x, i, width), _row(z, i, width)
-        into, given = _row(grad, i, width), _row(grad_injection, i, width)
-        for j in range(width):
-            total[j] = scale * here[j]
+        here = i * width
         if shared:
-            for j in range(width):
-                back[j] = zero
-            add_rows(grad_m, out_target, out_start[i], out_start[i + 1], back, top, width)
-            for j in range(width):
-                value = back[j] if own_z[j] + edges[j] > zero else zero
-                total[j] += value
-                grad_edge[j] += value
+            for j in range(0, whole, lanes):
+                store(total, j, nothing)
+            for j in range(whole, width):
+                total[j] = zero
+            add_rows(grad_m, out_target, out_start[i], out_start[i + 1], total, top, width)
+            for j in range(0, whole, lanes):
+                value = where_positive(load(z, here + j) + load(edges, j), load(total, j), nothing)
+                store(grad_edge, j, load(grad_edge, j) + value)
+                store(total, j, factor * load(grad_m, here + j) + value)
+            for j in range(whole, width):
+                number = total[j] if z[here + j] + edges[j] > zero else zero
+                grad_edge[j] += number
+                total[j] = scale * grad_m[here + j] + number
         else:
+            for j in range(0, whole, lanes):
+                store(total, j, factor * load(grad_m, here + j))
+            for j in range(whole, width):
+                total[j] = scale * grad_m[here + j]
             add_where(mask, out_edge, grad_m, out_target, out_start[i], out_start[i + 1], total, top, width)
-        square, dot = zero, zero
-        for j in range(width):
-            given[j] = total[j] if fresh else given[j] + total[j]
-            square += own[j] * own[j]
-            dot += total[j] * weight[j] * own[j]
+        squares, dots = nothing, nothing
+        for j in range(0, whole, lanes):
+            own = load(x, here + j)
+            squares, dots = squares + own * own, dots + load(total, j) * load(weight, j) * own
+        square, dot = sum_of(squares), sum_of(dots)
+        for j in range(whole, width):
+            square += x[here + j] * x[here + j]
+            dot += total[j] * weight[j] * x[here + j]
         inverse = weight.dtype.type(1 / np.sqrt(square / width + eps))
         pull = inverse * inverse * inverse * dot / weight.dtype.type(width)
-        for j in range(width):
-            grad_weight[j] += total[j] * own[j] * inverse
-            into[j] += inverse * weight[j] * total[j] - pull * own[j]
+        over, away = spread(inverse), spread(pull)
+        for j in range(0, whole, lanes):
+            value, own = load(total, j), load(x, here + j)
+            store(grad_injection, here + j, value if fresh else load(grad_injection, here + j) + value)
+            store(grad_weight, j, load(grad_weight, j) + value * own * over)
+            store(grad, here + j, load(grad, here + j) + over * load(weight, j) * value - away * own)
+        for j in range(whole, width):
+            grad_injection[here + j] = total[j] if fresh else grad_injection[here + j] + total[j]
+            grad_weight[j] += total[j] * x[here + j] * inverse
+            grad[here + j] += inverse * weight[j] * total[j] - pull * x[here + j]
 
 
 @called
