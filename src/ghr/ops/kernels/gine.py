@@ -32,7 +32,7 @@ ALL = 15
 @fast
 def forward(
     first: int, stop: int, phases: int, begin: int, end: int, parts: Array, state: Array, between: Array, last: Array,
-    weight: Array, eps: float, injection: Array, z: Array, edges: Array, start: Array, source: Array,
+    weight: Array, eps: float, injection: Array, inverse: Array, z: Array, edges: Array, start: Array, source: Array,
     scale: Any, up: Array, up_bias: Array, down: Array, down_bias: Array, gated: bool,
 ) -> None:
     """Let some parts run phases of the updates from `begin` to `end`.
@@ -44,7 +44,7 @@ def forward(
         for update in range(begin, end):
             x, out = _before(update, state, between, last), _after(update, between, last)
             if phases & NORMALISE:
-                _normalise(parts[part], parts[part + 1], x, weight, eps, injection, z)
+                _normalise(parts[part], parts[part + 1], x, weight, eps, injection, inverse, z)
             if phases & NODES:
                 _forward(parts[part], parts[part + 1], x, z, edges, start, source, scale, up, up_bias, down, down_bias,
                          gated, out)
@@ -53,7 +53,7 @@ def forward(
 @fast
 def backward(
     first: int, stop: int, phases: int, begin: int, end: int, parts: Array, updates: int, state: Array, between: Array,
-    weight: Array, eps: float, injection: Array, z: Array, edges: Array, start: Array, source: Array,
+    weight: Array, eps: float, injection: Array, inverse: Array, z: Array, edges: Array, start: Array, source: Array,
     out_start: Array, out_target: Array, out_edge: Array, scale: Any,
     up: Array, up_bias: Array, up_back: Array, down_back: Array, zeros: Array, gated: bool, shared: bool,
     masks: Array, grad_m: Array, grad: Array, grad_injection: Array, grad_edges: Array, shared_edges: Array,
@@ -69,16 +69,16 @@ def backward(
         for update in range(end - 1, begin - 1, -1):
             x, slot = _before(update, state, between, state), update % group
             if phases & NORMALISE:
-                _normalise(parts[part], parts[part + 1], x, weight, eps, injection, z)
+                _normalise(parts[part], parts[part + 1], x, weight, eps, injection, inverse, z)
             if phases & NODES:
                 _backward_nodes(parts[part], parts[part + 1], weight.size, shared, z, edges, start, source, scale, up,
                                 up_bias, up_back, down_back, zeros, gated, grad, masks[slot], grad_m[slot],
                                 grad_up[part], grad_up_bias[part], grad_down[part], grad_down_bias[part],
                                 grad_scale[part])
             if phases & EDGES:
-                _backward_edges(parts[part], parts[part + 1], shared, x, weight, eps, z, edges, out_start, out_target,
-                                out_edge, scale, masks[slot], grad_m[slot], grad, grad_injection, shared_edges[part],
-                                grad_norm[part], update == updates - 1)
+                _backward_edges(parts[part], parts[part + 1], shared, x, weight, inverse, z, edges, out_start,
+                                out_target, out_edge, scale, masks[slot], grad_m[slot], grad, grad_injection,
+                                shared_edges[part], grad_norm[part], update == updates - 1)
             if phases & FEATURES and not shared and slot == 0:
                 _edge_gradients(parts[part], parts[part + 1], weight.size, start, masks, grad_m,
                                 min(group, updates - update), grad_edges, update + group >= updates)
@@ -103,17 +103,25 @@ def _row(x: Array, i: int, width: int) -> Array:
 
 
 @called
-def _normalise(begin: int, end: int, x: Array, weight: Array, eps: float, injection: Array, z: Array) -> None:
-    """Fill z = RMSNorm(x) + injection."""
-    width = weight.size
+def _normalise(
+    begin: int, end: int, x: Array, weight: Array, eps: float, injection: Array, inverse: Array, z: Array,
+) -> None:
+    """Fill z = RMSNorm(x) + injection, and by what the norm multiplies every node."""
+    width, lanes = weight.size, BYTES // x.itemsize
+    whole, nothing = width // lanes * lanes, spread(x.dtype.type(0))
     for i in range(begin, end):
-        own, into, given = _row(x, i, width), _row(z, i, width), _row(injection, i, width)
-        square = x.dtype.type(0)
-        for j in range(width):
-            square += own[j] * own[j]
-        inverse = weight.dtype.type(1 / np.sqrt(square / width + eps))
-        for j in range(width):
-            into[j] = own[j] * inverse * weight[j] + given[j]
+        here, squares, square = i * width, nothing, x.dtype.type(0)
+        for j in range(0, whole, lanes):
+            squares = squares + load(x, here + j) * load(x, here + j)
+        for j in range(whole, width):
+            square += x[here + j] * x[here + j]
+        inverse[i] = 1 / np.sqrt((sum_of(squares) + square) / width + eps)
+    for i in range(begin, end):
+        here, near = i * width, spread(inverse[i])
+        for j in range(0, whole, lanes):
+            store(z, here + j, load(x, here + j) * near * load(weight, j) + load(injection, here + j))
+        for j in range(whole, width):
+            z[here + j] = x[here + j] * inverse[i] * weight[j] + injection[here + j]
 
 
 @called
@@ -209,57 +217,78 @@ def _backward_nodes(
 
 @called
 def _backward_edges(
-    begin: int, end: int, shared: bool, x: Array, weight: Array, eps: float, z: Array, edges: Array,
+    begin: int, end: int, shared: bool, x: Array, weight: Array, inverse: Array, z: Array, edges: Array,
     out_start: Array, out_target: Array, out_edge: Array, scale: Any, mask: Array, grad_m: Array,
     grad: Array, grad_injection: Array, grad_edge: Array, grad_weight: Array, fresh: bool,
 ) -> None:
     """Carry the gradient of m over the edges and through the norm, and add it to what came before."""
     width, zero, lanes = weight.size, x.dtype.type(0), BYTES // x.itemsize
-    top: Any = np.int64(0)
-    whole, nothing, factor = width // lanes * lanes, spread(zero), spread(scale)
-    total = np.empty(width, x.dtype)
-    for i in range(begin, end):
-        here = i * width
+    whole, nothing = width // lanes * lanes, spread(zero)
+    total, pull = np.empty(ROWS * width, x.dtype), np.empty(ROWS, x.dtype)
+    for first in range(begin, end, ROWS):
+        count, here = min(ROWS, end - first), first * width
+        mine = grad_m[here:here + count * width]
         if shared:
-            for j in range(0, whole, lanes):
-                store(total, j, nothing)
-            for j in range(whole, width):
+            for j in range(count * width):
                 total[j] = zero
-            add_rows(grad_m, out_target, out_start[i], out_start[i + 1], total, top, width)
-            for j in range(0, whole, lanes):
-                value = where_positive(load(z, here + j) + load(edges, j), load(total, j), nothing)
-                store(grad_edge, j, load(grad_edge, j) + value)
-                store(total, j, factor * load(grad_m, here + j) + value)
-            for j in range(whole, width):
-                number = total[j] if z[here + j] + edges[j] > zero else zero
-                grad_edge[j] += number
-                total[j] = scale * grad_m[here + j] + number
+            for i in range(count):
+                add_rows(grad_m, out_target, out_start[first + i], out_start[first + i + 1], total, i * width, width)
+            _mask_rows(count, width, total, z[here:here + count * width], edges, grad_edge)
+            for j in range(count * width):
+                total[j] += scale * mine[j]
         else:
+            for j in range(count * width):
+                total[j] = scale * mine[j]
+            for i in range(count):
+                add_where(mask, out_edge, grad_m, out_target, out_start[first + i], out_start[first + i + 1],
+                          total, i * width, width)
+        given = grad_injection[here:here + count * width]
+        if fresh:
+            for j in range(count * width):
+                given[j] = total[j]
+        else:
+            for j in range(count * width):
+                given[j] += total[j]
+        for i in range(count):
+            at, dots, dot = here + i * width, nothing, zero
             for j in range(0, whole, lanes):
-                store(total, j, factor * load(grad_m, here + j))
+                dots = dots + load(total, i * width + j) * load(weight, j) * load(x, at + j)
             for j in range(whole, width):
-                total[j] = scale * grad_m[here + j]
-            add_where(mask, out_edge, grad_m, out_target, out_start[i], out_start[i + 1], total, top, width)
-        squares, dots = nothing, nothing
+                dot += total[i * width + j] * weight[j] * x[at + j]
+            near = inverse[first + i]
+            pull[i] = near * near * near * (sum_of(dots) + dot) / x.dtype.type(width)
         for j in range(0, whole, lanes):
-            own = load(x, here + j)
-            squares, dots = squares + own * own, dots + load(total, j) * load(weight, j) * own
-        square, dot = sum_of(squares), sum_of(dots)
+            factor, sums = load(weight, j), load(grad_weight, j)
+            for i in range(count):
+                at, value, near = here + i * width + j, load(total, i * width + j), spread(inverse[first + i])
+                sums = sums + value * load(x, at) * near
+                store(grad, at, load(grad, at) + near * factor * value - spread(pull[i]) * load(x, at))
+            store(grad_weight, j, sums)
         for j in range(whole, width):
-            square += x[here + j] * x[here + j]
-            dot += total[j] * weight[j] * x[here + j]
-        inverse = weight.dtype.type(1 / np.sqrt(square / width + eps))
-        pull = inverse * inverse * inverse * dot / weight.dtype.type(width)
-        over, away = spread(inverse), spread(pull)
-        for j in range(0, whole, lanes):
-            value, own = load(total, j), load(x, here + j)
-            store(grad_injection, here + j, value if fresh else load(grad_injection, here + j) + value)
-            store(grad_weight, j, load(grad_weight, j) + value * own * over)
-            store(grad, here + j, load(grad, here + j) + over * load(weight, j) * value - away * own)
-        for j in range(whole, width):
-            grad_injection[here + j] = total[j] if fresh else grad_injection[here + j] + total[j]
-            grad_weight[j] += total[j] * x[here + j] * inverse
-            grad[here + j] += inverse * weight[j] * total[j] - pull * x[here + j]
+            for i in range(count):
+                at, number, slope = here + i * width + j, total[i * width + j], inverse[first + i]
+                grad_weight[j] += number * x[at] * slope
+                grad[at] += slope * weight[j] * number - pull[i] * x[at]
+
+
+@inlined
+def _mask_rows(count: int, width: int, total: Array, z: Array, edge: Array, sums: Array) -> None:
+    """Keep of the rows of `total` what the ReLU let through, and add it up."""
+    lanes, zero = BYTES // z.itemsize, z.dtype.type(0)
+    whole, nothing = width // lanes * lanes, spread(zero)
+    for j in range(0, whole, lanes):
+        shift, found = load(edge, j), load(sums, j)
+        for i in range(count):
+            at = i * width + j
+            value = where_positive(load(z, at) + shift, load(total, at), nothing)
+            store(total, at, value)
+            found = found + value
+        store(sums, j, found)
+    for j in range(whole, width):
+        for i in range(count):
+            at = i * width + j
+            total[at] = total[at] if z[at] + edge[j] > zero else zero
+            sums[j] += total[at]
 
 
 @called
