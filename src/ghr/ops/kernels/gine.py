@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from ghr.jit import called, fast, inlined
-from ghr.ops.kernels.blocks import ROWS, add_outer, product
+from ghr.ops.kernels.blocks import ROWS, add_outer, flat, product
 from ghr.ops.kernels.logistic import logistic
-from ghr.ops.kernels.masks import add_relu, add_relu_masked, add_rows, add_where, add_where_row
+from ghr.ops.kernels.masks import add_relu, add_relu_masked, add_rows, add_where
 from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
-from ghr.ops.kernels.vectors import load, spread, store, sum_of, where_positive
+from ghr.ops.kernels.vectors import load, spread, store, sum_of, where_bits, where_positive
 
 NORMALISE, NODES, EDGES, FEATURES = 1, 2, 4, 8  # phases of an update; its way forward has the first two
 ALL = 15
@@ -97,6 +97,12 @@ def _after(update: int, between: Array, last: Array) -> Array:
 
 
 @inlined
+def _rows_of(width: int) -> int:
+    """Return how many rows a block has: where they are short more, since every block reads all weights again."""
+    return 3 * ROWS if width <= 64 else ROWS
+
+
+@inlined
 def _row(x: Array, i: int, width: int) -> Array:
     """Return a row of a matrix that is a vector; of a place that is a sum nobody knows that it is not negative."""
     return x[i * width:(i + 1) * width]
@@ -130,13 +136,13 @@ def _forward(
     up: Array, up_bias: Array, down: Array, down_bias: Array, gated: bool, out: Array,
 ) -> None:
     width, wide, zero = down_bias.size, up_bias.size, x.dtype.type(0)
-    half = down.size // width
+    half, rows = down.size // width, _rows_of(width)
     top: Any = np.int64(0)
     edge_row = top if edges.size == width else width
-    m, o = np.empty(ROWS * width, x.dtype), np.empty(ROWS * width, x.dtype)
-    u, g = np.empty(ROWS * half, x.dtype), np.empty(ROWS * half, x.dtype)
-    for first in range(begin, end, ROWS):
-        count, here = min(ROWS, end - first), first * width
+    m, o = np.empty(rows * width, x.dtype), np.empty(rows * width, x.dtype)
+    u, g = np.empty(rows * half, x.dtype), np.empty(rows * half, x.dtype)
+    for first in range(begin, end, rows):
+        count, here = min(rows, end - first), first * width
         own = z[here:here + count * width]
         for j in range(count * width):
             m[j] = scale * own[j]
@@ -164,15 +170,15 @@ def _backward_nodes(
     grad_up: Array, grad_up_bias: Array, grad_down: Array, grad_down_bias: Array, grad_scale: Array,
 ) -> None:
     """Carry the gradient of the state back to m, which is computed again, and add up that of the weights."""
-    wide, half = up_bias.size, down_back.size // width
+    wide, half, rows = up_bias.size, down_back.size // width, _rows_of(width)
     top: Any = np.int64(0)
     zero, one = z.dtype.type(0), z.dtype.type(1)  # a plain 0 or 1 would lift the arithmetic to 64 bits
-    m, dm = np.empty(ROWS * width, z.dtype), np.empty(ROWS * width, z.dtype)
-    u, g = np.empty(ROWS * half, z.dtype), np.empty(ROWS * half, z.dtype)
-    s, ds = np.empty(ROWS * half, z.dtype), np.empty(ROWS * half, z.dtype)
-    back = np.empty(ROWS * width, z.dtype)
-    for first in range(begin, end, ROWS):
-        count, here = min(ROWS, end - first), first * width
+    m, dm = np.empty(rows * width, z.dtype), np.empty(rows * width, z.dtype)
+    u, g = np.empty(rows * half, z.dtype), np.empty(rows * half, z.dtype)
+    s, ds = np.empty(rows * half, z.dtype), np.empty(rows * half, z.dtype)
+    back = np.empty(rows * width, z.dtype)
+    for first in range(begin, end, rows):
+        count, here = min(rows, end - first), first * width
         own, given = z[here:here + count * width], grad[here:here + count * width]
         for j in range(count * width):
             m[j], back[j] = scale * own[j], given[j]
@@ -297,10 +303,20 @@ def _edge_gradients(
     fresh: bool,
 ) -> None:
     """Add up, over some updates, the gradients of the edges that arrive at some nodes."""
-    row = masks.shape[1] * width // max(grad_edges.size, 1)
+    lanes = BYTES // grad_edges.itemsize
+    row, size, whole = masks.shape[1] * width // max(grad_edges.size, 1), grad_m.shape[1], width // lanes * lanes
+    flags, nothing, zero = flat(masks), spread(grad_edges.dtype.type(0)), grad_edges.dtype.type(0)
     for i in range(begin, end):
         for e in range(start[i], start[i + 1]):
-            if fresh:
-                _row(grad_edges, e, width)[:] = 0
-            for update in range(updates):
-                add_where_row(masks[update], e * row, grad_m[update], i * width, grad_edges, e * width, width)
+            for j in range(0, whole, lanes):
+                total = nothing if fresh else load(grad_edges, e * width + j)
+                for update in range(updates):
+                    bits = flags[update * masks.shape[1] + e * row + j // lanes]
+                    total = total + where_bits(bits, load(grad_m, update * size + i * width + j))
+                store(grad_edges, e * width + j, total)
+            for j in range(whole, width):
+                number = zero if fresh else grad_edges[e * width + j]
+                for update in range(updates):
+                    if masks[update, e * row + whole // lanes + j - whole]:
+                        number += grad_m[update, i * width + j]
+                grad_edges[e * width + j] = number
