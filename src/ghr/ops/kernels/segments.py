@@ -166,7 +166,7 @@ def segment_sum(first: int, last: int, x: Array, start: Array, member: Array, ou
     """out_c = the sum of the members' rows."""
     width, rows, into = x.shape[1], flat(x), flat(out)
     for c in range(first, last):
-        into[c * width:(c + 1) * width] = 0
+        into[c * width : (c + 1) * width] = 0
         add_rows(rows, member, start[c], start[c + 1], into, c * width, width)
 
 
