@@ -57,6 +57,11 @@ def inlined(function: Function) -> Function:
     return cast(Function, numba.njit(**COMMON, **INNER, fastmath=FAST, forceinline=True)(function))
 
 
+def exact(function: Function) -> Function:
+    """Compile a function for use inside other kernels alone, every sum and product rounded as it is written."""
+    return cast(Function, numba.njit(**COMMON, **INNER, forceinline=True)(function))
+
+
 # Division by zero gives infinity as in numpy: the check for an error would keep loops from being vectorised.
 COMMON: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 INNER: dict[str, Any] = {"no_cpython_wrapper": True}

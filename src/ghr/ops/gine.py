@@ -72,10 +72,10 @@ def _loop(
     """Return the last state and, if asked to keep them, the states between."""
     n, d = state.shape
     between, last = buffers.empty((updates - 1 if keep else 0, n, d), state), buffers.empty((n, d), state)
-    z = buffers.empty((n, d), state)
+    z, inverse = buffers.empty((n, d), state), state.new_empty(n)
     arrays = (
         *_vectors(state), as_array(between.flatten(1)), *_vectors(last, norm_weight), norm_eps,
-        *_vectors(injection, z, edges, start, source), _scale(epsilon),
+        *_vectors(injection, inverse, z, edges, start, source), _scale(epsilon),
         *_vectors(up.t(), up_bias, down.t(), down_bias), gated,
     )  # fmt: skip
     count = parts.numel() - 1
@@ -110,14 +110,15 @@ def _loop_backward(
     shared, count, updates = edges.size(0) == 1, parts.numel() - 1, between.size(0) + 1
     group = 1 if shared else min(updates, GROUP)
     grad, grad_injection = buffers.empty((n, d), state).copy_(grad_out), buffers.empty((n, d), state)
-    z, grad_m = buffers.empty((n, d), state), buffers.empty((group, n * d), state)
+    z, inverse = buffers.empty((n, d), state), state.new_empty(n)
+    grad_m = buffers.empty((group, n * d), state)
     bits = 0 if shared else edges.size(0) * mask_width(d, state.element_size())
     masks = buffers.empty((group, bits), torch.empty(0, dtype=torch.uint8))
     grad_edges = buffers.empty((0, d) if shared else tuple(edges.shape), state)
-    sums = [state.new_zeros(count, size) for size in (d, d, d, d * wide, wide, half * d, d)]  # of every part its own
+    sums = [state.new_zeros(count, size) for size in (d, d, 1, d * wide, wide, half * d, d)]  # of every part its own
     arrays = (
         updates, *_vectors(state), as_array(between.flatten(1)), *_vectors(norm_weight), norm_eps,
-        *_vectors(injection, z, edges, start, source, out_start, out_target, out_edge), _scale(epsilon),
+        *_vectors(injection, inverse, z, edges, start, source, out_start, out_target, out_edge), _scale(epsilon),
         *_vectors(up.t(), up_bias, up, down, state.new_zeros(max(wide, d))), gated, shared,
         as_array(masks), as_array(grad_m), *_vectors(grad, grad_injection, grad_edges), *map(as_array, sums),
     )  # fmt: skip
@@ -172,7 +173,7 @@ _loop.register_autograd(_differentiate, setup_context=_remember)
 
 
 def _vectors(*tensors: Tensor) -> list[Any]:
-    return [as_array(tensor.reshape(-1)) for tensor in tensors]
+    return [as_array(tensor).reshape(-1) for tensor in tensors]  # reshaping a tensor takes three times as long
 
 
 def _scale(epsilon: Tensor) -> Any:

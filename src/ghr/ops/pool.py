@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from ghr.checks import show
 from ghr.ops.aggregate import aggregate_sum
+from ghr.ops.buffers import buffers
 from ghr.ops.chunks import PART, chunk_count
 from ghr.ops.kernels import segments
 from ghr.ops.neighbours import Members, as_array
@@ -79,7 +80,7 @@ def add_unpooled(base: Tensor, x: Tensor, assignment: Tensor, members: Members |
 
 @torch.library.custom_op("ghr::pool_normalised", mutates_args=())
 def _pool_normalised(x: Tensor, weight: Tensor, start: Tensor, member: Tensor, eps: float, reduce: int) -> Tensor:
-    out, inverse = x.new_empty(start.numel() - 1, x.size(1)), x.new_empty(x.size(0))
+    out, inverse = buffers.empty((start.numel() - 1, x.size(1)), x), x.new_empty(x.size(0))
     share(segments.inverse_norms, x.size(0), as_array(x), eps, as_array(inverse), least=PART)
     arrays = (*map(as_array, (x, inverse, weight, start, member)), reduce, as_array(out))
     share(segments.pool_normalised, out.size(0), *arrays, least=PART)
@@ -96,7 +97,8 @@ def _pool_normalised_backward(
     grad_out: Tensor, x: Tensor, weight: Tensor, start: Tensor, member: Tensor, out: Tensor, eps: float, reduce: int
 ) -> tuple[Tensor, Tensor]:
     chunks = chunk_count(out.size(0))
-    grad, grad_weight, inverse = torch.empty_like(x), x.new_zeros(chunks, x.size(1)), x.new_empty(x.size(0))
+    grad, inverse = buffers.empty(tuple(x.shape), x), x.new_empty(x.size(0))
+    grad_weight = x.new_zeros(chunks, x.size(1))
     share(segments.inverse_norms, x.size(0), as_array(x), eps, as_array(inverse), least=PART)
     share(
         segments.pool_normalised_backward, chunks, *map(as_array, (x, inverse, weight, start, member)), reduce,
@@ -125,7 +127,7 @@ _pool_normalised.register_autograd(_differentiate_pool, setup_context=_remember_
 
 @torch.library.custom_op("ghr::add_unpooled", mutates_args=())
 def _add_unpooled(base: Tensor, x: Tensor, assignment: Tensor, start: Tensor, member: Tensor) -> Tensor:
-    out = torch.empty_like(base)
+    out = buffers.empty(tuple(base.shape), base)
     share(segments.add_unpooled, base.size(0), *map(as_array, (base, x, assignment, out)), least=PART)
     return out
 
@@ -137,7 +139,7 @@ def _(base: Tensor, x: Tensor, assignment: Tensor, start: Tensor, member: Tensor
 
 @torch.library.custom_op("ghr::segment_sum", mutates_args=())
 def _segment_sum(x: Tensor, start: Tensor, member: Tensor) -> Tensor:
-    out = x.new_empty(start.numel() - 1, x.size(1))
+    out = buffers.empty((start.numel() - 1, x.size(1)), x)
     share(segments.segment_sum, out.size(0), *map(as_array, (x.contiguous(), start, member, out)), least=PART)
     return out
 

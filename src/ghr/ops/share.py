@@ -14,7 +14,7 @@ from typing import Any
 import numba
 from torch import Tensor
 
-PIECES = 8  # ranges for every thread: one that is held up leaves the others to the rest
+PIECES = 8  # of these a thread's share has at least so many halves: one that is held up leaves them to the rest
 
 
 def share(work: Callable[..., None], count: int, *args: Any, least: int = 1) -> None:
@@ -32,14 +32,25 @@ def share(work: Callable[..., None], count: int, *args: Any, least: int = 1) -> 
     if threads <= 1:
         work(0, count, *args)
         return
-    pieces = min(count // least, PIECES * threads)
-    left = iter(range(pieces))  # handing out the next one is atomic
+    left = iter(_cut(count, threads, least))  # handing out the next one is atomic
 
     def take() -> None:
-        for piece in left:
-            work(count * piece // pieces, count * (piece + 1) // pieces, *args)
+        for first, last in left:
+            work(first, last, *args)
 
     _on_threads(threads, take)
+
+
+def _cut(count: int, threads: int, least: int) -> list[tuple[int, int]]:
+    """Return ranges that cover all of `count`, ever shorter ones: long ones cost few calls, short ones end together."""
+    ranges, first = [], 0
+    least = max(least, count // (PIECES * threads * 2), 1)
+    while first < count:
+        size = max((count - first) // (2 * threads), least)
+        last = count if count - first - size < least else first + size
+        ranges.append((first, last))
+        first = last
+    return ranges
 
 
 def _on_threads(threads: int, take: Callable[[], None]) -> None:

@@ -18,9 +18,12 @@ from typing import Any
 import numpy as np
 
 from ghr.jit import called, fast, inlined
-from ghr.ops.kernels.blocks import ROWS, add_outer, product, sigmoid
-from ghr.ops.kernels.masks import add_relu, add_relu_masked, add_rows, add_where, add_where_row
+from ghr.ops.kernels.blocks import ROWS, add_outer, flat, product
+from ghr.ops.kernels.logistic import logistic
+from ghr.ops.kernels.masks import add_relu, add_relu_masked, add_rows, add_where
+from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
+from ghr.ops.kernels.vectors import load, spread, store, sum_of, where_bits, where_positive
 
 NORMALISE, NODES, EDGES, FEATURES = 1, 2, 4, 8  # phases of an update; its way forward has the first two
 ALL = 15
@@ -29,7 +32,7 @@ ALL = 15
 @fast
 def forward(
     first: int, stop: int, phases: int, begin: int, end: int, parts: Array, state: Array, between: Array, last: Array,
-    weight: Array, eps: float, injection: Array, z: Array, edges: Array, start: Array, source: Array,
+    weight: Array, eps: float, injection: Array, inverse: Array, z: Array, edges: Array, start: Array, source: Array,
     scale: Any, up: Array, up_bias: Array, down: Array, down_bias: Array, gated: bool,
 ) -> None:
     """Let some parts run phases of the updates from `begin` to `end`.
@@ -41,7 +44,7 @@ def forward(
         for update in range(begin, end):
             x, out = _before(update, state, between, last), _after(update, between, last)
             if phases & NORMALISE:
-                _normalise(parts[part], parts[part + 1], x, weight, eps, injection, z)
+                _normalise(parts[part], parts[part + 1], x, weight, eps, injection, inverse, z)
             if phases & NODES:
                 _forward(parts[part], parts[part + 1], x, z, edges, start, source, scale, up, up_bias, down, down_bias,
                          gated, out)
@@ -50,7 +53,7 @@ def forward(
 @fast
 def backward(
     first: int, stop: int, phases: int, begin: int, end: int, parts: Array, updates: int, state: Array, between: Array,
-    weight: Array, eps: float, injection: Array, z: Array, edges: Array, start: Array, source: Array,
+    weight: Array, eps: float, injection: Array, inverse: Array, z: Array, edges: Array, start: Array, source: Array,
     out_start: Array, out_target: Array, out_edge: Array, scale: Any,
     up: Array, up_bias: Array, up_back: Array, down_back: Array, zeros: Array, gated: bool, shared: bool,
     masks: Array, grad_m: Array, grad: Array, grad_injection: Array, grad_edges: Array, shared_edges: Array,
@@ -66,16 +69,16 @@ def backward(
         for update in range(end - 1, begin - 1, -1):
             x, slot = _before(update, state, between, state), update % group
             if phases & NORMALISE:
-                _normalise(parts[part], parts[part + 1], x, weight, eps, injection, z)
+                _normalise(parts[part], parts[part + 1], x, weight, eps, injection, inverse, z)
             if phases & NODES:
                 _backward_nodes(parts[part], parts[part + 1], weight.size, shared, z, edges, start, source, scale, up,
                                 up_bias, up_back, down_back, zeros, gated, grad, masks[slot], grad_m[slot],
                                 grad_up[part], grad_up_bias[part], grad_down[part], grad_down_bias[part],
                                 grad_scale[part])
             if phases & EDGES:
-                _backward_edges(parts[part], parts[part + 1], shared, x, weight, eps, z, edges, out_start, out_target,
-                                out_edge, scale, masks[slot], grad_m[slot], grad, grad_injection, shared_edges[part],
-                                grad_norm[part], update == updates - 1)
+                _backward_edges(parts[part], parts[part + 1], shared, x, weight, inverse, z, edges, out_start,
+                                out_target, out_edge, scale, masks[slot], grad_m[slot], grad, grad_injection,
+                                shared_edges[part], grad_norm[part], update == updates - 1)
             if phases & FEATURES and not shared and slot == 0:
                 _edge_gradients(parts[part], parts[part + 1], weight.size, start, masks, grad_m,
                                 min(group, updates - update), grad_edges, update + group >= updates)
@@ -94,23 +97,37 @@ def _after(update: int, between: Array, last: Array) -> Array:
 
 
 @inlined
+def _rows_of(width: int) -> int:
+    """Return how many rows a block has: where they are short more, since every block reads all weights again."""
+    return 3 * ROWS if width <= 64 else ROWS
+
+
+@inlined
 def _row(x: Array, i: int, width: int) -> Array:
     """Return a row of a matrix that is a vector; of a place that is a sum nobody knows that it is not negative."""
     return x[i * width:(i + 1) * width]
 
 
 @called
-def _normalise(begin: int, end: int, x: Array, weight: Array, eps: float, injection: Array, z: Array) -> None:
-    """Fill z = RMSNorm(x) + injection."""
-    width = weight.size
+def _normalise(
+    begin: int, end: int, x: Array, weight: Array, eps: float, injection: Array, inverse: Array, z: Array,
+) -> None:
+    """Fill z = RMSNorm(x) + injection, and by what the norm multiplies every node."""
+    width, lanes = weight.size, BYTES // x.itemsize
+    whole, nothing = width // lanes * lanes, spread(x.dtype.type(0))
     for i in range(begin, end):
-        own, into, given = _row(x, i, width), _row(z, i, width), _row(injection, i, width)
-        square = x.dtype.type(0)
-        for j in range(width):
-            square += own[j] * own[j]
-        inverse = weight.dtype.type(1 / np.sqrt(square / width + eps))
-        for j in range(width):
-            into[j] = own[j] * inverse * weight[j] + given[j]
+        here, squares, square = i * width, nothing, x.dtype.type(0)
+        for j in range(0, whole, lanes):
+            squares = squares + load(x, here + j) * load(x, here + j)
+        for j in range(whole, width):
+            square += x[here + j] * x[here + j]
+        inverse[i] = 1 / np.sqrt((sum_of(squares) + square) / width + eps)
+    for i in range(begin, end):
+        here, near = i * width, spread(inverse[i])
+        for j in range(0, whole, lanes):
+            store(z, here + j, load(x, here + j) * near * load(weight, j) + load(injection, here + j))
+        for j in range(whole, width):
+            z[here + j] = x[here + j] * inverse[i] * weight[j] + injection[here + j]
 
 
 @called
@@ -119,26 +136,23 @@ def _forward(
     up: Array, up_bias: Array, down: Array, down_bias: Array, gated: bool, out: Array,
 ) -> None:
     width, wide, zero = down_bias.size, up_bias.size, x.dtype.type(0)
-    half = down.size // width
+    half, rows = down.size // width, _rows_of(width)
     top: Any = np.int64(0)
     edge_row = top if edges.size == width else width
-    m, o = np.empty(ROWS * width, x.dtype), np.empty(ROWS * width, x.dtype)
-    u, g = np.empty(ROWS * half, x.dtype), np.empty(ROWS * half, x.dtype)
-    sig = np.empty(ROWS * half, x.dtype)
-    for first in range(begin, end, ROWS):
-        count, here = min(ROWS, end - first), first * width
+    m, o = np.empty(rows * width, x.dtype), np.empty(rows * width, x.dtype)
+    u, g = np.empty(rows * half, x.dtype), np.empty(rows * half, x.dtype)
+    for first in range(begin, end, rows):
+        count, here = min(rows, end - first), first * width
+        own = z[here:here + count * width]
+        for j in range(count * width):
+            m[j] = scale * own[j]
         for i in range(count):
-            node = first + i
-            into, own = _row(m, i, width), _row(z, node, width)
-            for j in range(width):
-                into[j] = scale * own[j]
-            add_relu(z, source, start[node], start[node + 1], edges, edge_row, m, i * width, width)
+            add_relu(z, source, start[first + i], start[first + i + 1], edges, edge_row, m, i * width, width)
         product(m, up, wide - half, wide, up_bias, wide - half, top, u, count, width, half)
         if gated:
             product(m, up, top, wide, up_bias, top, top, g, count, width, half)
-            sigmoid(g, sig, count * half)
             for j in range(count * half):
-                u[j] *= g[j] * sig[j]
+                u[j] *= g[j] * logistic(g[j])
         else:
             for j in range(count * half):
                 u[j] = max(u[j], zero)
@@ -156,37 +170,34 @@ def _backward_nodes(
     grad_up: Array, grad_up_bias: Array, grad_down: Array, grad_down_bias: Array, grad_scale: Array,
 ) -> None:
     """Carry the gradient of the state back to m, which is computed again, and add up that of the weights."""
-    wide, half = up_bias.size, down_back.size // width
+    wide, half, rows = up_bias.size, down_back.size // width, _rows_of(width)
     top: Any = np.int64(0)
     zero, one = z.dtype.type(0), z.dtype.type(1)  # a plain 0 or 1 would lift the arithmetic to 64 bits
-    m, dm = np.empty(ROWS * width, z.dtype), np.empty(ROWS * width, z.dtype)
-    u, g = np.empty(ROWS * half, z.dtype), np.empty(ROWS * half, z.dtype)
-    s, ds = np.empty(ROWS * half, z.dtype), np.empty(ROWS * half, z.dtype)
-    back, sig = np.empty(ROWS * width, z.dtype), np.empty(ROWS * half, z.dtype)
-    for first in range(begin, end, ROWS):
-        count, here = min(ROWS, end - first), first * width
-        for i in range(count):
-            node = first + i
-            into, own = _row(m, i, width), _row(z, node, width)
-            for j in range(width):
-                into[j] = scale * own[j]
-            if shared:
-                add_relu(z, source, start[node], start[node + 1], edges, top, m, i * width, width)
-            else:
-                add_relu_masked(z, source, start[node], start[node + 1], edges, m, i * width, width, mask)
-        given = grad[here:here + count * width]
+    m, dm = np.empty(rows * width, z.dtype), np.empty(rows * width, z.dtype)
+    u, g = np.empty(rows * half, z.dtype), np.empty(rows * half, z.dtype)
+    s, ds = np.empty(rows * half, z.dtype), np.empty(rows * half, z.dtype)
+    back = np.empty(rows * width, z.dtype)
+    for first in range(begin, end, rows):
+        count, here = min(rows, end - first), first * width
+        own, given = z[here:here + count * width], grad[here:here + count * width]
         for j in range(count * width):
-            back[j] = given[j]
+            m[j], back[j] = scale * own[j], given[j]
+        for i in range(count):
+            low, high = start[first + i], start[first + i + 1]
+            if shared:
+                add_relu(z, source, low, high, edges, top, m, i * width, width)
+            else:
+                add_relu_masked(z, source, low, high, edges, m, i * width, width, mask)
         product(back, down_back, top, half, zeros, top, top, ds, count, width, half)
         product(m, up, wide - half, wide, up_bias, wide - half, top, u, count, width, half)
         if gated:  # g and u become their own gradients
             product(m, up, top, wide, up_bias, top, top, g, count, width, half)
-            sigmoid(g, sig, count * half)
             for j in range(count * half):
-                content, swish = u[j], g[j] * sig[j]
+                open_, content = logistic(g[j]), u[j]
+                swish = g[j] * open_
                 s[j] = swish * content
                 u[j] = ds[j] * swish
-                g[j] = ds[j] * content * (sig[j] + swish * (one - sig[j]))
+                g[j] = ds[j] * content * (open_ + swish * (one - open_))
             add_outer(m, g, grad_up, top, wide, count, width, half)
         else:
             for j in range(count * half):
@@ -203,48 +214,87 @@ def _backward_nodes(
         product(u, up_back, (wide - half) * width, width, zeros, top, top, dm, count, half, width)
         if gated:
             product(g, up_back, top, width, dm, top, width, dm, count, half, width)
-        for i in range(count):
-            into, found, own = _row(grad_m, first + i, width), _row(dm, i, width), _row(z, first + i, width)
-            for j in range(width):
-                into[j] = found[j]
-                grad_scale[j] += found[j] * own[j]
+        into, dot = grad_m[here:here + count * width], zero
+        for j in range(count * width):
+            into[j] = dm[j]
+            dot += dm[j] * own[j]
+        grad_scale[0] += dot
 
 
 @called
 def _backward_edges(
-    begin: int, end: int, shared: bool, x: Array, weight: Array, eps: float, z: Array, edges: Array,
+    begin: int, end: int, shared: bool, x: Array, weight: Array, inverse: Array, z: Array, edges: Array,
     out_start: Array, out_target: Array, out_edge: Array, scale: Any, mask: Array, grad_m: Array,
     grad: Array, grad_injection: Array, grad_edge: Array, grad_weight: Array, fresh: bool,
 ) -> None:
     """Carry the gradient of m over the edges and through the norm, and add it to what came before."""
-    width, zero = weight.size, x.dtype.type(0)
-    top: Any = np.int64(0)
-    total, back = np.empty(width, x.dtype), np.empty(width, x.dtype)
-    for i in range(begin, end):
-        here, own, own_z = _row(grad_m, i, width), _row(x, i, width), _row(z, i, width)
-        into, given = _row(grad, i, width), _row(grad_injection, i, width)
-        for j in range(width):
-            total[j] = scale * here[j]
+    width, zero, lanes = weight.size, x.dtype.type(0), BYTES // x.itemsize
+    whole, nothing = width // lanes * lanes, spread(zero)
+    total, pull = np.empty(ROWS * width, x.dtype), np.empty(ROWS, x.dtype)
+    for first in range(begin, end, ROWS):
+        count, here = min(ROWS, end - first), first * width
+        mine = grad_m[here:here + count * width]
         if shared:
-            for j in range(width):
-                back[j] = zero
-            add_rows(grad_m, out_target, out_start[i], out_start[i + 1], back, top, width)
-            for j in range(width):
-                value = back[j] if own_z[j] + edges[j] > zero else zero
-                total[j] += value
-                grad_edge[j] += value
+            for j in range(count * width):
+                total[j] = zero
+            for i in range(count):
+                add_rows(grad_m, out_target, out_start[first + i], out_start[first + i + 1], total, i * width, width)
+            _mask_rows(count, width, total, z[here:here + count * width], edges, grad_edge)
+            for j in range(count * width):
+                total[j] += scale * mine[j]
         else:
-            add_where(mask, out_edge, grad_m, out_target, out_start[i], out_start[i + 1], total, top, width)
-        square, dot = zero, zero
-        for j in range(width):
-            given[j] = total[j] if fresh else given[j] + total[j]
-            square += own[j] * own[j]
-            dot += total[j] * weight[j] * own[j]
-        inverse = weight.dtype.type(1 / np.sqrt(square / width + eps))
-        pull = inverse * inverse * inverse * dot / weight.dtype.type(width)
-        for j in range(width):
-            grad_weight[j] += total[j] * own[j] * inverse
-            into[j] += inverse * weight[j] * total[j] - pull * own[j]
+            for j in range(count * width):
+                total[j] = scale * mine[j]
+            for i in range(count):
+                add_where(mask, out_edge, grad_m, out_target, out_start[first + i], out_start[first + i + 1],
+                          total, i * width, width)
+        given = grad_injection[here:here + count * width]
+        if fresh:
+            for j in range(count * width):
+                given[j] = total[j]
+        else:
+            for j in range(count * width):
+                given[j] += total[j]
+        for i in range(count):
+            at, dots, dot = here + i * width, nothing, zero
+            for j in range(0, whole, lanes):
+                dots = dots + load(total, i * width + j) * load(weight, j) * load(x, at + j)
+            for j in range(whole, width):
+                dot += total[i * width + j] * weight[j] * x[at + j]
+            near = inverse[first + i]
+            pull[i] = near * near * near * (sum_of(dots) + dot) / x.dtype.type(width)
+        for j in range(0, whole, lanes):
+            factor, sums = load(weight, j), load(grad_weight, j)
+            for i in range(count):
+                at, value, near = here + i * width + j, load(total, i * width + j), spread(inverse[first + i])
+                sums = sums + value * load(x, at) * near
+                store(grad, at, load(grad, at) + near * factor * value - spread(pull[i]) * load(x, at))
+            store(grad_weight, j, sums)
+        for j in range(whole, width):
+            for i in range(count):
+                at, number, slope = here + i * width + j, total[i * width + j], inverse[first + i]
+                grad_weight[j] += number * x[at] * slope
+                grad[at] += slope * weight[j] * number - pull[i] * x[at]
+
+
+@inlined
+def _mask_rows(count: int, width: int, total: Array, z: Array, edge: Array, sums: Array) -> None:
+    """Keep of the rows of `total` what the ReLU let through, and add it up."""
+    lanes, zero = BYTES // z.itemsize, z.dtype.type(0)
+    whole, nothing = width // lanes * lanes, spread(zero)
+    for j in range(0, whole, lanes):
+        shift, found = load(edge, j), load(sums, j)
+        for i in range(count):
+            at = i * width + j
+            value = where_positive(load(z, at) + shift, load(total, at), nothing)
+            store(total, at, value)
+            found = found + value
+        store(sums, j, found)
+    for j in range(whole, width):
+        for i in range(count):
+            at = i * width + j
+            total[at] = total[at] if z[at] + edge[j] > zero else zero
+            sums[j] += total[at]
 
 
 @called
@@ -253,10 +303,20 @@ def _edge_gradients(
     fresh: bool,
 ) -> None:
     """Add up, over some updates, the gradients of the edges that arrive at some nodes."""
-    row = masks.shape[1] * width // max(grad_edges.size, 1)
+    lanes = BYTES // grad_edges.itemsize
+    row, size, whole = masks.shape[1] * width // max(grad_edges.size, 1), grad_m.shape[1], width // lanes * lanes
+    flags, nothing, zero = flat(masks), spread(grad_edges.dtype.type(0)), grad_edges.dtype.type(0)
     for i in range(begin, end):
         for e in range(start[i], start[i + 1]):
-            if fresh:
-                _row(grad_edges, e, width)[:] = 0
-            for update in range(updates):
-                add_where_row(masks[update], e * row, grad_m[update], i * width, grad_edges, e * width, width)
+            for j in range(0, whole, lanes):
+                total = nothing if fresh else load(grad_edges, e * width + j)
+                for update in range(updates):
+                    bits = flags[update * masks.shape[1] + e * row + j // lanes]
+                    total = total + where_bits(bits, load(grad_m, update * size + i * width + j))
+                store(grad_edges, e * width + j, total)
+            for j in range(whole, width):
+                number = zero if fresh else grad_edges[e * width + j]
+                for update in range(updates):
+                    if masks[update, e * row + whole // lanes + j - whole]:
+                        number += grad_m[update, i * width + j]
+                grad_edges[e * width + j] = number

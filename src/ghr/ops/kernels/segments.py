@@ -3,12 +3,14 @@
 Pooling rounds exactly as written: its gradient finds the members that attain a maximum by computing them again.
 """
 
-from typing import Any
-
 import numpy as np
 
-from ghr.jit import compiled, fast, inlined
+from ghr.jit import compiled, exact, fast
+from ghr.ops.kernels.blocks import flat
+from ghr.ops.kernels.masks import add_rows
+from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
+from ghr.ops.kernels.vectors import larger, load, spread, store, sum_of, where_equal, where_positive
 
 MAX, SUM, MEAN = 0, 1, 2
 
@@ -66,26 +68,29 @@ def pool_normalised(
     first: int, last: int, x: Array, inverse: Array, weight: Array, start: Array, member: Array, reduce: int, out: Array
 ) -> None:
     """out_c = reduce over the members of x * inverse * weight."""
-    width = x.shape[1]
+    width, lanes, zero = x.shape[1], BYTES // x.itemsize, x.dtype.type(0)
+    whole = width // lanes * lanes
     for c in range(first, last):
-        for j in range(width):
-            out[c, j] = x.dtype.type(0)
-        for e in range(start[c], start[c + 1]):
-            i = member[e]
-            if reduce == MAX and e == start[c]:
-                for j in range(width):
-                    out[c, j] = x[i, j] * inverse[i] * weight[j]
-            elif reduce == MAX:
-                for j in range(width):
-                    value = x[i, j] * inverse[i] * weight[j]
-                    out[c, j] = value if value > out[c, j] else out[c, j]
-            else:
-                for j in range(width):
-                    out[c, j] += x[i, j] * inverse[i] * weight[j]
-        count = start[c + 1] - start[c]
-        if reduce == MEAN and count > 0:
-            for j in range(width):
-                out[c, j] /= count
+        low, high = start[c], start[c + 1]
+        takers = x.dtype.type(max(high - low, 1) if reduce == MEAN else 1)
+        begin = low + 1 if reduce == MAX and low < high else low
+        for j in range(0, whole, lanes):
+            total, factor = spread(zero), load(weight, j)
+            if begin > low:
+                total = load(x, member[low] * width + j) * spread(inverse[member[low]]) * factor
+            for e in range(begin, high):
+                value = load(x, member[e] * width + j) * spread(inverse[member[e]]) * factor
+                total = larger(value, total) if reduce == MAX else total + value
+            store(out, c * width + j, total / spread(takers))
+        for j in range(whole, width):
+            out[c, j] = x[member[low], j] * inverse[member[low]] * weight[j] if begin > low else zero
+            for e in range(begin, high):
+                number = x[member[e], j] * inverse[member[e]] * weight[j]
+                if reduce == MAX:
+                    out[c, j] = number if number > out[c, j] else out[c, j]
+                else:
+                    out[c, j] += number
+            out[c, j] /= takers
 
 
 @compiled
@@ -97,54 +102,72 @@ def pool_normalised_backward(
 
     The clusters are cut into as many chunks as there are sums for the weight; the range is one of chunks.
     """
-    width, clusters, chunks = x.shape[1], out.shape[0], grad_weight.shape[0]
-    zero, one = x.dtype.type(0), x.dtype.type(1)  # a plain 0 or 1 would lift the arithmetic to 64 bits
+    width, clusters, chunks, lanes = x.shape[1], out.shape[0], grad_weight.shape[0], BYTES // x.itemsize
+    whole, zero = width // lanes * lanes, x.dtype.type(0)  # a plain 0 would lift the arithmetic to 64 bits
+    nothing = spread(zero)
+    share, back = np.empty(width, x.dtype), np.empty(width, x.dtype)
     for chunk in range(first, last):
-        share, back = np.empty(width, x.dtype), np.empty(width, x.dtype)
+        sums = grad_weight[chunk]
         for c in range(clusters * chunk // chunks, clusters * (chunk + 1) // chunks):
-            count = start[c + 1] - start[c]
-            takers = x.dtype.type(max(count, 1) if reduce == MEAN else 1)
-            for j in range(width):
-                share[j] = zero if reduce == MAX else takers
-            if reduce == MAX:
-                for e in range(start[c], start[c + 1]):
-                    i = member[e]
-                    for j in range(width):
-                        share[j] += one if x[i, j] * inverse[i] * weight[j] == out[c, j] else zero
-            for j in range(width):
-                share[j] = grad_out[c, j] / share[j] if share[j] > zero else zero
-            for e in range(start[c], start[c + 1]):
+            low, high = start[c], start[c + 1]
+            _share_gradient(c, x, inverse, weight, member[low:high], reduce, out, grad_out, share)
+            for e in range(low, high):
                 i = member[e]
-                for j in range(width):
-                    back[j] = share[j]
-                if reduce == MAX:
-                    for j in range(width):
-                        back[j] = share[j] if x[i, j] * inverse[i] * weight[j] == out[c, j] else zero
-                dot = _dot(back, weight, x, i, width)
-                pull = inverse[i] * inverse[i] * inverse[i] * dot / x.dtype.type(width)
-                for j in range(width):
-                    grad_weight[chunk, j] += back[j] * x[i, j] * inverse[i]
+                near, dots, dot = spread(inverse[i]), nothing, zero
+                for j in range(0, whole, lanes):
+                    own, given = load(x, i * width + j), load(share, j)
+                    if reduce == MAX:
+                        given = where_equal(own * near * load(weight, j), load(out, c * width + j), given, nothing)
+                    dots = dots + given * load(weight, j) * own
+                    store(back, j, given)
+                for j in range(whole, width):
+                    taken = reduce != MAX or x[i, j] * inverse[i] * weight[j] == out[c, j]
+                    back[j] = share[j] if taken else zero
+                    dot += back[j] * weight[j] * x[i, j]
+                pull = inverse[i] * inverse[i] * inverse[i] * (sum_of(dots) + dot) / x.dtype.type(width)
+                for j in range(0, whole, lanes):
+                    own, given = load(x, i * width + j), load(back, j)
+                    store(sums, j, load(sums, j) + given * own * near)
+                    store(grad, i * width + j, near * load(weight, j) * given - spread(pull) * own)
+                for j in range(whole, width):
+                    sums[j] += back[j] * x[i, j] * inverse[i]
                     grad[i, j] = inverse[i] * weight[j] * back[j] - pull * x[i, j]
 
 
-@inlined
-def _dot(back: Array, weight: Array, x: Array, i: int, width: int) -> Any:
-    total = x.dtype.type(0)
-    for j in range(width):
-        total += back[j] * weight[j] * x[i, j]
-    return total
+@exact
+def _share_gradient(
+    c: int, x: Array, inverse: Array, weight: Array, members: Array, reduce: int, out: Array, grad_out: Array,
+    share: Array,
+) -> None:  # fmt: skip
+    """Fill what every member of a cluster gets of its gradient, where it gets any."""
+    width, lanes, zero, one = x.shape[1], BYTES // x.itemsize, x.dtype.type(0), x.dtype.type(1)
+    whole, nothing, single = width // lanes * lanes, spread(zero), spread(one)
+    all_take = x.dtype.type(max(members.size, 1) if reduce == MEAN else 1)
+    for j in range(0, whole, lanes):
+        takers, top, factor = spread(all_take), load(out, c * width + j), load(weight, j)
+        if reduce == MAX:
+            takers = nothing
+            for i in members:
+                value = load(x, i * width + j) * spread(inverse[i]) * factor
+                takers = takers + where_equal(value, top, single, nothing)
+        given = load(grad_out, c * width + j)
+        store(share, j, where_positive(takers, given / takers, nothing))
+    for j in range(whole, width):
+        count = all_take
+        if reduce == MAX:
+            count = zero
+            for i in members:
+                count += one if x[i, j] * inverse[i] * weight[j] == out[c, j] else zero
+        share[j] = grad_out[c, j] / count if count > zero else zero
 
 
 @fast
 def segment_sum(first: int, last: int, x: Array, start: Array, member: Array, out: Array) -> None:
     """out_c = the sum of the members' rows."""
-    width = x.shape[1]
+    width, rows, into = x.shape[1], flat(x), flat(out)
     for c in range(first, last):
-        for j in range(width):
-            out[c, j] = x.dtype.type(0)
-        for e in range(start[c], start[c + 1]):
-            for j in range(width):
-                out[c, j] += x[member[e], j]
+        into[c * width : (c + 1) * width] = 0
+        add_rows(rows, member, start[c], start[c + 1], into, c * width, width)
 
 
 @fast

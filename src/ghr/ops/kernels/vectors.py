@@ -188,6 +188,41 @@ def where_equal(typing: Any, left: Any, right: Any, a: Any, b: Any) -> Any:
 
 
 @operation
+def relu(typing: Any, value: Any) -> Any:
+    """Return the numbers of a vector that are above zero, zero for others, and what is not a number as it is."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        zero = ir.Constant(args[0].type, [0.0] * value.lanes)
+        return builder.select(builder.fcmp_ordered(">", zero, args[0]), zero, args[0])  # one instruction of many CPUs
+
+    return value(value), generate
+
+
+@operation
+def bits_of_positive(typing: Any, value: Any) -> Any:
+    """Return a byte that has a bit for every number of a vector, set where it is above zero."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        positive = builder.fcmp_ordered(">", args[0], ir.Constant(args[0].type, [0.0] * value.lanes))
+        bits = builder.bitcast(positive, ir.IntType(value.lanes))
+        return bits if value.lanes == 8 else builder.zext(bits, ir.IntType(8))
+
+    return types.uint8(value), generate
+
+
+@operation
+def where_bits(typing: Any, bits: Any, value: Any) -> Any:
+    """Return the numbers of a vector whose bit is set in a byte, and zero for others."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kept = args[0] if value.lanes == 8 else builder.trunc(args[0], ir.IntType(value.lanes))
+        kept = builder.bitcast(kept, ir.VectorType(ir.IntType(1), value.lanes))
+        return builder.select(kept, args[1], ir.Constant(args[1].type, [0.0] * value.lanes))
+
+    return value(types.uint8, value), generate
+
+
+@operation
 def exp(typing: Any, value: Any) -> Any:
     """Return the exponential: of 32-bit numbers by Cephes' polynomial (2e-7 relative), flat below -87 and above 88."""
 
