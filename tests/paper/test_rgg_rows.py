@@ -9,7 +9,7 @@ from ghr.datasets.task import Task
 from ghr.experiment import Experiment
 from ghr.models import GHR, GPS, DeepGNN
 from ghr.paper.extension import EXTENSION
-from ghr.paper.rgg import ABLATIONS, FULL, PREDICTION, REDUCED, REPORTED, SMALL
+from ghr.paper.rgg import ABLATIONS, FALLING, FULL, PREDICTION, REDUCED, REPORTED, SMALL
 from ghr.paper.row import _EXAMPLE, AS_TRAINED
 from ghr.train import TrainConfig
 
@@ -36,7 +36,7 @@ def test_rows_of_full_protocol_are_the_recipes_of_the_train_command(row, benchma
 def test_all_recurrences_start_as_the_paper_s():
     recurrences = [row for row in ALL if row.family in ("GHR", "Recurrent")]
     assert {build(row).config["start"] for row in recurrences} == {"paper"}
-    assert len(recurrences) == 14
+    assert len(recurrences) == 15
 
 
 def test_the_full_protocol_is_the_paper_s():
@@ -48,6 +48,14 @@ def test_the_full_protocol_is_the_paper_s():
     assert [rows[0].in_range for rows in SMALL.values()] == [5, 8]
     assert (PAPER.optimizer, PAPER.weight_decay, PAPER.clip, PAPER.gamma) == ("adam", 0.0, 1.0, 0.8)
     assert (PAPER.jitter, PAPER.schedule, PAPER.log10) == (True, "constant", False)
+
+
+def test_one_row_of_the_full_protocol_has_a_falling_rate():
+    constant, falling = FULL[1].experiment(), FALLING.experiment()
+    changes = {"schedule": "cosine", "epochs": 35, "patience": None}
+    assert falling.train == replace(constant.train, **changes)
+    assert (falling.data, falling.model, falling.options) == (constant.data, constant.model, constant.options)
+    assert FALLING.reported == FULL[1].reported
 
 
 def test_models_have_the_loops_and_sizes_of_the_paper():

@@ -6,7 +6,7 @@ from typing import get_args
 from ghr.paper.item import Place, Report
 from ghr.paper.markdown import markdown_table, spread
 from ghr.paper.results import RowResults, gather
-from ghr.paper.rgg import ABLATIONS, FULL, REDUCED
+from ghr.paper.rgg import ABLATIONS, LONG, REDUCED
 from ghr.paper.row import Family, Row
 from ghr.plots.parameters import Sized, draw_parameters
 
@@ -28,7 +28,7 @@ class Parameters:
 
     def report(self, place: Place) -> Report:
         """Draw the error in and out of the trained range over the number of parameters."""
-        gathered = gather((*FULL, *REDUCED), place.runs, place.seeds)
+        gathered = gather((*LONG, *REDUCED), place.runs, place.seeds)
         lines = [
             [
                 results.row.title,
