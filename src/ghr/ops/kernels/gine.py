@@ -131,6 +131,19 @@ def _normalise(
 
 
 @called
+def _combine(
+    first: int, count: int, width: int, z: Array, edges: Array, edge_row: int, start: Array, source: Array, scale: Any,
+    m: Array,
+) -> None:
+    """Fill m for a block of nodes; rows of edges are `edge_row` apart."""
+    own = z[first * width:(first + count) * width]
+    for j in range(count * width):
+        m[j] = scale * own[j]
+    for i in range(count):
+        add_relu(z, source, start[first + i], start[first + i + 1], edges, edge_row, m, i * width, width)
+
+
+@called
 def _forward(
     begin: int, end: int, x: Array, z: Array, edges: Array, start: Array, source: Array, scale: Any,
     up: Array, up_bias: Array, down: Array, down_bias: Array, gated: bool, out: Array,
@@ -143,11 +156,7 @@ def _forward(
     u, g = np.empty(rows * half, x.dtype), np.empty(rows * half, x.dtype)
     for first in range(begin, end, rows):
         count, here = min(rows, end - first), first * width
-        own = z[here:here + count * width]
-        for j in range(count * width):
-            m[j] = scale * own[j]
-        for i in range(count):
-            add_relu(z, source, start[first + i], start[first + i + 1], edges, edge_row, m, i * width, width)
+        _combine(first, count, width, z, edges, edge_row, start, source, scale, m)
         product(m, up, wide - half, wide, up_bias, wide - half, top, u, count, width, half)
         if gated:
             product(m, up, top, wide, up_bias, top, top, g, count, width, half)
@@ -180,14 +189,15 @@ def _backward_nodes(
     for first in range(begin, end, rows):
         count, here = min(rows, end - first), first * width
         own, given = z[here:here + count * width], grad[here:here + count * width]
+        if shared:
+            _combine(first, count, width, z, edges, top, start, source, scale, m)
+        else:
+            for j in range(count * width):
+                m[j] = scale * own[j]
+            for i in range(count):
+                add_relu_masked(z, source, start[first + i], start[first + i + 1], edges, m, i * width, width, mask)
         for j in range(count * width):
-            m[j], back[j] = scale * own[j], given[j]
-        for i in range(count):
-            low, high = start[first + i], start[first + i + 1]
-            if shared:
-                add_relu(z, source, low, high, edges, top, m, i * width, width)
-            else:
-                add_relu_masked(z, source, low, high, edges, m, i * width, width, mask)
+            back[j] = given[j]
         product(back, down_back, top, half, zeros, top, top, ds, count, width, half)
         product(m, up, wide - half, wide, up_bias, wide - half, top, u, count, width, half)
         if gated:  # g and u become their own gradients
