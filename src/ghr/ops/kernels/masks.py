@@ -139,19 +139,6 @@ def add_where(
 
 
 @inlined
-def add_where_row(mask: Array, mask_at: int, x: Array, x_at: int, out: Array, out_at: int, width: int) -> None:
-    """Add one row to another where a mask is set; all three by their places."""
-    lanes = BYTES // x.itemsize
-    vectors, whole = width // lanes, width // lanes * lanes
-    for v in range(vectors):
-        at = out_at + v * lanes
-        store(out, at, load(out, at) + where_bits(mask[mask_at + v], load(x, x_at + v * lanes)))
-    for j in range(whole, width):
-        if mask[mask_at + vectors + j - whole]:
-            out[out_at + j] += x[x_at + j]
-
-
-@inlined
 def _message(z: Array, z_at: int, edges: Array, edge_at: int) -> Any:
     return load(z, z_at) + load(edges, edge_at)
 
