@@ -60,15 +60,17 @@ def make_batch(side):
 
 
 def test_the_penalty_is_the_distance_from_the_law():
-    model, batch = make_lattice_model(scale_law=2.0), make_batch(4)
+    model, batch = make_lattice_model(scale_law=2.0), make_batch(8)
     law = model.scale_law
     law.exponent.fill_(-2.6)
     assert law(Field(), model.prepare, batch).item() < -20
     law.exponent.fill_(-2.0)
     assert law(Field(), model.prepare, batch).item() > -10
+    before = law.exponent.item()
     torch.manual_seed(0)
     expected = 2 * law(model, model.prepare, batch)
     torch.manual_seed(0)
+    law.exponent.fill_(before)
     assert torch.equal(model.penalty(batch), expected)
     expected.backward()
     assert all(parameter.grad is not None for parameter in model.values.cell.stencils.parameters())
@@ -93,8 +95,13 @@ def test_the_exponent_stays_where_nothing_can_be_read():
     law = make_lattice_model(scale_law=1.0).scale_law
     x = torch.randn(4, 8, 8, 1)
     law.read_exponent(lambda given: torch.zeros_like(given[..., 0]), x)
-    law.read_exponent(lambda given: given[..., 0], x[:, :4, :4])  # no room for two patches
     assert law.exponent == -2
+
+
+def test_lattices_without_room_for_two_patches_are_refused():
+    model = make_lattice_model(scale_law=1.0)
+    with pytest.raises(ValueError, match="side 6 or more, got side 4: train without it"):
+        model.penalty(make_batch(4))
 
 
 def test_the_law_is_asked_for_after_the_first_fifth_of_a_training():

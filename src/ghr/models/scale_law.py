@@ -41,7 +41,7 @@ class ScaleLaw(nn.Module):
     The exponent :math:`s` is read off lattices of the side that has targets: by how much smaller a patch becomes there
     if it is drawn apart by 2 or 3. As a weight it would be learned too slowly, and a law with a wrong exponent spoils
     all else. For the same reason the law is asked for only after the first fifth of a training, when predictions on
-    that side are roughly right. Sides below 6 have no room for two patches; the exponent then stays at -2.
+    that side are roughly right. Sides below 6 have no room for two patches and are refused.
 
     Attributes:
         exponent: The exponent :math:`s`.
@@ -101,7 +101,7 @@ class ScaleLaw(nn.Module):
         side = x.size(1)
         factors = [factor for factor in (2, 3) if _width(side, factor) > 1]
         if not factors:
-            return
+            raise ValueError(f"The law of scale needs lattices of side 6 or more, got side {side}: train without it.")
         factor = _choose(factors)
         patch = x[:MOST_PATCHES, : _width(side, factor), : _width(side, factor)]
         near, far = (self._place(run, patch, side, apart) for apart in (1, factor))
