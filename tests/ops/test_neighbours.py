@@ -45,14 +45,24 @@ def test_parts_are_as_small_as_edges_allow(num_nodes, pairs, least):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "alone"), [([300] * 5, True), ([1500], False), ([400, 1600], False), ([40] * 3, True)]
+    ("sizes", "alone", "count"),
+    [
+        ([300] * 5, True, 5),
+        ([1500], False, 5),
+        ([400, 1600], False, 7),
+        ([40] * 3, True, 1),
+        ([40] * 8, True, 8),
+        ([100] * 50, True, 16),  # several in one part, since there are enough
+        ([500], True, 1),  # too small to be cut
+    ],
 )
-def test_graphs_of_a_batch_are_shared_out_whole(sizes, alone):
+def test_graphs_of_a_batch_are_shared_out_whole(sizes, alone, count):
     batch = Batch.from_data_list([random_graph(size, 4 * size, seed=size) for size in sizes])
     neighbours = ops.sort_edges(batch.edge_index, sum(sizes))
     assert neighbours.alone.item() is alone
     assert neighbours.parts[0] == 0
     assert neighbours.parts[-1] == sum(sizes)
+    assert len(neighbours.parts) - 1 == count
     assert (neighbours.parts.diff() > 0).all()
     if alone:
         assert set(neighbours.parts.tolist()) <= set(batch.ptr.tolist())

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ghr.ops.chunks import PART, chunk_count
+from ghr.ops.chunks import chunk_count, separate_size
 from ghr.ops.kernels import segments
 from ghr.ops.kernels.types import Array
 
@@ -67,9 +67,9 @@ def sort_edges(
     chunks = chunk_count(num_nodes)
     parts, alone = np.arange(chunks + 1) * num_nodes // chunks, False
     if num_sources is None:
-        separate = segments.separate_parts(start, source, PART)
-        alone = num_nodes < 2 * PART or int(np.diff(separate).max(initial=0)) <= num_nodes // 4
-        parts = separate if alone else parts
+        separate = segments.separate_parts(start, source, separate_size(num_nodes))
+        even = int(np.diff(separate).max(initial=0)) <= num_nodes // 4
+        parts, alone = separate if even else parts, even or chunks == 1
     arrays = (start, source, order, out_start, out_target, out_edge, parts, np.array(alone))
     return Neighbours(*map(torch.from_numpy, arrays))
 
