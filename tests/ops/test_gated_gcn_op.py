@@ -168,7 +168,7 @@ def test_without_gradients_nothing_changes_and_nothing_is_kept():
                 state, edges_after = conv.iterate(norm, x, x, edges, updates)
             assert torch.equal(state, expected)
             assert torch.equal(edges_after.attr, after.attr)
-    kept = _loop(*operands("directed", 1), updates=2, keep=False)[2:]
+    kept = _loop(*operands("directed", 1), 2, False)[2:]
     assert all(each.numel() == 0 for each in kept)
 
 
@@ -193,7 +193,7 @@ def operands(name: str, rows: int, width: int = 3, requires_grad: bool = False):
 def test_gradients_are_those_of_finite_differences(name, rows, updates):
     given = operands(name, rows, requires_grad=True)
     tensors, rest = given[: len(NAMES)], given[len(NAMES) :]
-    assert torch.autograd.gradcheck(lambda *leaves: _loop(*leaves, *rest, updates=updates, keep=True)[:2], tensors)
+    assert torch.autograd.gradcheck(lambda *leaves: _loop(*leaves, *rest, updates, True)[:2], tensors)
 
 
 @pytest.mark.parametrize("frozen", range(len(NAMES)))
@@ -203,7 +203,7 @@ def test_what_needs_no_gradient_changes_none_of_the_others(frozen):
         given = operands("directed", 5, requires_grad=True)
         if freeze:
             given[frozen].requires_grad_(False)
-        state, edges = _loop(*given, updates=2, keep=True)[:2]
+        state, edges = _loop(*given, 2, True)[:2]
         (state.square().sum() + edges.square().sum()).backward()
         grads.append([each.grad for each in given[: len(NAMES)]])
     assert grads[1].pop(frozen) is None
@@ -214,7 +214,7 @@ def test_what_needs_no_gradient_changes_none_of_the_others(frozen):
 @pytest.mark.parametrize(("name", "rows"), [("directed", 1), ("repeats", 6), ("no edges", 1)])
 def test_operation_is_registered_as_pytorch_asks(name, rows):
     given = operands(name, rows, requires_grad=True)
-    torch.library.opcheck(_loop, tuple(given), {"updates": 2, "keep": True})
+    torch.library.opcheck(torch.ops.ghr.gated_gcn_loop.default, (*given, 2, True))
 
 
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
@@ -227,7 +227,7 @@ def test_number_of_threads_does_not_matter(dtype):
         try:
             given = operands("large", 1, width=16, requires_grad=True)
             leaves = [each.detach().to(dtype).requires_grad_() for each in given[: len(NAMES)]]
-            state, edges = _loop(*leaves, *given[len(NAMES) :], updates=3, keep=True)[:2]
+            state, edges = _loop(*leaves, *given[len(NAMES) :], 3, True)[:2]
             (state.square().sum() + edges.square().sum()).backward()
             results.append([state, edges, *[leaf.grad for leaf in leaves]])
         finally:
@@ -258,7 +258,7 @@ def test_what_is_not_a_number_comes_through(which):
     given = operands("triangle and tail", sort_edges(graph("triangle and tail")[1], 4).source.numel(), width=9)
     leaves = [each.float() for each in given[: len(NAMES)]]
     leaves[NAMES.index(which)][0, 0] = torch.nan
-    state, edges = _loop(*leaves, *given[len(NAMES) :], updates=1, keep=False)[:2]
+    state, edges = _loop(*leaves, *given[len(NAMES) :], 1, False)[:2]
     assert state.isnan().any()
     assert edges.isnan().any()
     assert not state.isnan().all()
@@ -270,7 +270,7 @@ def test_open_and_shut_gates():
         leaves = [each.float().detach() for each in given[: len(NAMES)]]
         leaves[8] = torch.full_like(leaves[8], scale)
         leaves = [leaf.requires_grad_() for leaf in leaves]
-        state, edges = _loop(*leaves, *given[len(NAMES) :], updates=1, keep=True)[:2]
+        state, edges = _loop(*leaves, *given[len(NAMES) :], 1, True)[:2]
         (state.sum() + edges.sum()).backward()
         assert all(torch.isfinite(each).all() for each in (state, edges, *[leaf.grad for leaf in leaves]))
 

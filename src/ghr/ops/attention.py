@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from ghr.ops.backend import kernels_for
 from ghr.ops.kernels import attention as kernels
 from ghr.ops.neighbours import as_array
+from ghr.ops.operation import operation
 
 
 def attend(qkv: Tensor, start: Tensor, heads: int) -> Tensor:
@@ -40,7 +41,7 @@ def attend(qkv: Tensor, start: Tensor, heads: int) -> Tensor:
     return torch.cat(rows)
 
 
-@torch.library.custom_op("ghr::attend", mutates_args=())
+@operation("ghr::attend")
 def _attend(qkv: Tensor, start: Tensor, heads: int) -> tuple[Tensor, Tensor]:
     out, norm = qkv.new_empty(qkv.size(0), qkv.size(1) // 3), qkv.new_empty(qkv.size(0), heads)
     kernels.forward(as_array(qkv), as_array(start), heads, as_array(out), as_array(norm))
@@ -52,7 +53,7 @@ def _(qkv: Tensor, start: Tensor, heads: int) -> tuple[Tensor, Tensor]:
     return qkv.new_empty(qkv.size(0), qkv.size(1) // 3), qkv.new_empty(qkv.size(0), heads)
 
 
-@torch.library.custom_op("ghr::attend_backward", mutates_args=())
+@operation("ghr::attend_backward")
 def _attend_backward(grad_out: Tensor, qkv: Tensor, start: Tensor, out: Tensor, norm: Tensor, heads: int) -> Tensor:
     grad = torch.empty_like(qkv)
     given = grad_out.contiguous()

@@ -12,6 +12,7 @@ from ghr.ops.kernels.vectors import padded
 from ghr.ops.kernels.weighted import ALL, EDGES, NODES, NORMALISE
 from ghr.ops.loop import fake_states, make_room, run_stages, take_out
 from ghr.ops.neighbours import Neighbours, as_array, as_arrays
+from ghr.ops.operation import operation
 
 
 def gat_loop(
@@ -71,7 +72,7 @@ def gat_loop(
     return out[:, :width]
 
 
-@torch.library.custom_op("ghr::gat_loop", mutates_args=())
+@operation("ghr::gat_loop")
 def _loop(
     state: Tensor, injection: Tensor, norm: Tensor, edges: Tensor, maps: Tensor, biases: Tensor, attention: Tensor,
     bias: Tensor, start: Tensor, source: Tensor, order: Tensor, out_start: Tensor, out_target: Tensor,
@@ -96,7 +97,7 @@ def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
     return fake_states(state, updates, keep=keep)
 
 
-@torch.library.custom_op("ghr::gat_loop_backward", mutates_args=())
+@operation("ghr::gat_loop_backward")
 def _loop_backward(
     grad_out: Tensor, between: Tensor, state: Tensor, injection: Tensor, norm: Tensor, edges: Tensor, maps: Tensor,
     biases: Tensor, attention: Tensor, bias: Tensor, start: Tensor, source: Tensor, out_start: Tensor,

@@ -17,6 +17,7 @@ from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import padded
 from ghr.ops.kernels.weighted import ALL, EDGES, NODES, NORMALISE
 from ghr.ops.neighbours import Neighbours, as_array
+from ghr.ops.operation import operation
 from ghr.ops.share import share
 
 GROUPS = 64  # most sums of the gradients of weights, each over some parts; on however many threads
@@ -75,7 +76,7 @@ def gated_gcn_loop(
     return out[0], out[1]
 
 
-@torch.library.custom_op("ghr::gated_gcn_loop", mutates_args=())
+@operation("ghr::gated_gcn_loop")
 def _loop(
     state: Tensor, injection: Tensor, norm: Tensor, edges: Tensor, initial: Tensor,
     maps: Tensor, bias: Tensor, edge_map: Tensor, edge_bias: Tensor, out_norm: Tensor, edge_norm: Tensor,
@@ -112,7 +113,7 @@ def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor, Tensor]:
     return torch.empty_like(state), state.new_empty(count, width), state.new_empty(kept)
 
 
-@torch.library.custom_op("ghr::gated_gcn_loop_backward", mutates_args=())
+@operation("ghr::gated_gcn_loop_backward")
 def _loop_backward(
     grad_out: Tensor, grad_edge_out: Tensor | None,
     state: Tensor, injection: Tensor, norm: Tensor, edges: Tensor, initial: Tensor,

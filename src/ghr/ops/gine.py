@@ -9,6 +9,7 @@ from ghr.ops.buffers import buffers
 from ghr.ops.kernels import gine as kernels
 from ghr.ops.kernels.masks import mask_width
 from ghr.ops.neighbours import Neighbours, as_array, sort_leaving
+from ghr.ops.operation import operation
 from ghr.ops.share import share
 
 GROUP = 8  # updates whose gradients of the edges are added up together
@@ -62,7 +63,7 @@ def gine_loop(
     return out
 
 
-@torch.library.custom_op("ghr::gine_loop", mutates_args=())
+@operation("ghr::gine_loop")
 def _loop(
     state: Tensor, injection: Tensor, norm_weight: Tensor, edges: Tensor, epsilon: Tensor,
     up: Tensor, up_bias: Tensor, down: Tensor, down_bias: Tensor,
@@ -94,7 +95,7 @@ def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
     return torch.empty_like(state), state.new_empty(updates - 1 if keep else 0, *state.shape)
 
 
-@torch.library.custom_op("ghr::gine_loop_backward", mutates_args=())
+@operation("ghr::gine_loop_backward")
 def _loop_backward(
     grad_out: Tensor, state: Tensor, between: Tensor, injection: Tensor, norm_weight: Tensor, edges: Tensor,
     epsilon: Tensor, up: Tensor, up_bias: Tensor, down: Tensor,

@@ -8,6 +8,7 @@ from torch import Tensor
 from ghr.ops.chunks import chunk_count
 from ghr.ops.kernels import min_plus as kernels
 from ghr.ops.neighbours import Neighbours, as_array
+from ghr.ops.operation import operation
 
 
 def min_plus(
@@ -46,7 +47,7 @@ def min_plus(
     return out
 
 
-@torch.library.custom_op("ghr::min_plus", mutates_args=())
+@operation("ghr::min_plus")
 def _min_plus(
     x: Tensor, cost: Tensor, first: Tensor,
     start: Tensor, source: Tensor, order: Tensor, out_start: Tensor, out_target: Tensor, out_edge: Tensor,
@@ -61,7 +62,7 @@ def _(x: Tensor, cost: Tensor, first: Tensor, *rest: Any) -> Tensor:
     return torch.empty_like(first)
 
 
-@torch.library.custom_op("ghr::min_plus_backward", mutates_args=())
+@operation("ghr::min_plus_backward")
 def _min_plus_backward(
     grad_out: Tensor, x: Tensor, cost: Tensor, first: Tensor, out: Tensor,
     start: Tensor, source: Tensor, out_start: Tensor, out_target: Tensor, out_edge: Tensor,

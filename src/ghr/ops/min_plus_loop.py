@@ -11,6 +11,7 @@ from ghr.ops.kernels import min_plus_loop as kernels
 from ghr.ops.kernels.vectors import padded
 from ghr.ops.loop import fake_states, make_room, take_out
 from ghr.ops.neighbours import Neighbours, as_array, as_arrays
+from ghr.ops.operation import operation
 from ghr.ops.share import share, spans
 
 
@@ -66,7 +67,7 @@ def min_plus_loop(
     return out[:, :width]
 
 
-@torch.library.custom_op("ghr::min_plus_loop", mutates_args=())
+@operation("ghr::min_plus_loop")
 def _loop(
     state: Tensor, cost: Tensor, before: Tensor, injection: Tensor, mix_in: Tensor, mix_out: Tensor, cap: Tensor,
     start: Tensor, source: Tensor, order: Tensor, out_start: Tensor, out_target: Tensor, out_edge: Tensor,
@@ -91,7 +92,7 @@ def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
     return fake_states(state, updates, keep=keep)
 
 
-@torch.library.custom_op("ghr::min_plus_loop_backward", mutates_args=())
+@operation("ghr::min_plus_loop_backward")
 def _loop_backward(
     grad_last: Tensor, between: Tensor, state: Tensor, cost: Tensor, before: Tensor, injection: Tensor,
     mix_in: Tensor, mix_out: Tensor, cap: Tensor, start: Tensor, source: Tensor, out_start: Tensor,

@@ -11,6 +11,7 @@ from ghr.ops.buffers import buffers
 from ghr.ops.chunks import PART, chunk_count
 from ghr.ops.kernels import segments
 from ghr.ops.neighbours import Members, as_array
+from ghr.ops.operation import operation
 from ghr.ops.share import share
 
 Pool = Literal["max", "sum", "mean"]
@@ -78,7 +79,7 @@ def add_unpooled(base: Tensor, x: Tensor, assignment: Tensor, members: Members |
     return out
 
 
-@torch.library.custom_op("ghr::pool_normalised", mutates_args=())
+@operation("ghr::pool_normalised")
 def _pool_normalised(x: Tensor, weight: Tensor, start: Tensor, member: Tensor, eps: float, reduce: int) -> Tensor:
     out, inverse = buffers.empty((start.numel() - 1, x.size(1)), x), x.new_empty(x.size(0))
     share(segments.inverse_norms, x.size(0), as_array(x), eps, as_array(inverse), least=PART)
@@ -92,7 +93,7 @@ def _(x: Tensor, weight: Tensor, start: Tensor, member: Tensor, eps: float, redu
     return x.new_empty(start.numel() - 1, x.size(1))
 
 
-@torch.library.custom_op("ghr::pool_normalised_backward", mutates_args=())
+@operation("ghr::pool_normalised_backward")
 def _pool_normalised_backward(
     grad_out: Tensor, x: Tensor, weight: Tensor, start: Tensor, member: Tensor, out: Tensor, eps: float, reduce: int
 ) -> tuple[Tensor, Tensor]:
@@ -125,7 +126,7 @@ def _differentiate_pool(ctx: Any, grad_out: Tensor) -> tuple[Tensor | None, ...]
 _pool_normalised.register_autograd(_differentiate_pool, setup_context=_remember_pool)
 
 
-@torch.library.custom_op("ghr::add_unpooled", mutates_args=())
+@operation("ghr::add_unpooled")
 def _add_unpooled(base: Tensor, x: Tensor, assignment: Tensor, start: Tensor, member: Tensor) -> Tensor:
     out = buffers.empty(tuple(base.shape), base)
     share(segments.add_unpooled, base.size(0), *map(as_array, (base, x, assignment, out)), least=PART)
@@ -137,7 +138,7 @@ def _(base: Tensor, x: Tensor, assignment: Tensor, start: Tensor, member: Tensor
     return torch.empty_like(base)
 
 
-@torch.library.custom_op("ghr::segment_sum", mutates_args=())
+@operation("ghr::segment_sum")
 def _segment_sum(x: Tensor, start: Tensor, member: Tensor) -> Tensor:
     out = buffers.empty((start.numel() - 1, x.size(1)), x)
     share(segments.segment_sum, out.size(0), *map(as_array, (x.contiguous(), start, member, out)), least=PART)

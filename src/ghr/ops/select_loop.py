@@ -11,6 +11,7 @@ from ghr.ops.kernels import select as kernels
 from ghr.ops.kernels.vectors import padded
 from ghr.ops.loop import fake_states, make_room, take_out
 from ghr.ops.neighbours import Neighbours, as_array, as_arrays
+from ghr.ops.operation import operation
 from ghr.ops.share import share, spans
 
 
@@ -65,7 +66,7 @@ def select_loop(
     return out[:, :channels]
 
 
-@torch.library.custom_op("ghr::select_loop", mutates_args=())
+@operation("ghr::select_loop")
 def _loop(
     values: Tensor, base: Tensor, step: Tensor, difference: Tensor, choice: Tensor, gate: Tensor,
     start: Tensor, source: Tensor, order: Tensor, out_start: Tensor, out_target: Tensor, out_edge: Tensor,
@@ -90,7 +91,7 @@ def _(values: Tensor, base: Tensor, step: Tensor, difference: Tensor, choice: Te
     return fake_states(gate, updates, keep=keep)
 
 
-@torch.library.custom_op("ghr::select_loop_backward", mutates_args=())
+@operation("ghr::select_loop_backward")
 def _loop_backward(
     grad_out: Tensor, between: Tensor, values: Tensor, base: Tensor, step: Tensor, difference: Tensor, choice: Tensor,
     gate: Tensor, start: Tensor, source: Tensor, out_start: Tensor, out_edge: Tensor, parts: Tensor, alone: Tensor,

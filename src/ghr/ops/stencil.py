@@ -11,6 +11,7 @@ from ghr.ops.backend import kernels_for
 from ghr.ops.kernels import stencil as kernels
 from ghr.ops.kernels.vectors import padded
 from ghr.ops.neighbours import as_array
+from ghr.ops.operation import operation
 from ghr.ops.share import share
 
 
@@ -41,7 +42,7 @@ def stencil(values: Tensor, matrices: Tensor, count: int, side: int) -> Tensor:
     return moved.permute(0, 2, 3, 1).reshape(values.size(0), -1)
 
 
-@torch.library.custom_op("ghr::stencil", mutates_args=())
+@operation("ghr::stencil")
 def _stencil(values: Tensor, matrices: Tensor, side: int) -> Tensor:
     return _convolve(values, matrices, side)
 
@@ -51,7 +52,7 @@ def _(values: Tensor, matrices: Tensor, side: int) -> Tensor:
     return values.new_empty(values.size(0), matrices.size(1))
 
 
-@torch.library.custom_op("ghr::stencil_backward", mutates_args=())
+@operation("ghr::stencil_backward")
 def _stencil_backward(grad_out: Tensor, values: Tensor, matrices: Tensor, side: int) -> tuple[Tensor, Tensor]:
     """Return the gradients of values and matrices; that of the values reads the opposite offsets."""
     channels, width = values.size(1), _width(values, matrices)

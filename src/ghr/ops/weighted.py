@@ -11,6 +11,7 @@ from ghr.ops.kernels import weighted as kernels
 from ghr.ops.kernels.vectors import padded
 from ghr.ops.loop import fake_states, make_room, run_stages, take_out
 from ghr.ops.neighbours import Neighbours, as_arrays
+from ghr.ops.operation import operation
 
 
 def weighted_loop(
@@ -67,7 +68,7 @@ def weighted_loop(
     return out[:, :width]
 
 
-@torch.library.custom_op("ghr::weighted_loop", mutates_args=())
+@operation("ghr::weighted_loop")
 def _loop(
     state: Tensor, injection: Tensor, norm: Tensor, weight: Tensor, own: Tensor, near: Tensor, bias: Tensor,
     start: Tensor, source: Tensor, order: Tensor, out_start: Tensor, out_target: Tensor, out_edge: Tensor,
@@ -91,7 +92,7 @@ def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
     return fake_states(state, updates, keep=keep)
 
 
-@torch.library.custom_op("ghr::weighted_loop_backward", mutates_args=())
+@operation("ghr::weighted_loop_backward")
 def _loop_backward(
     grad_out: Tensor, between: Tensor, state: Tensor, injection: Tensor, norm: Tensor, weight: Tensor,
     own: Tensor, near: Tensor, bias: Tensor, start: Tensor, source: Tensor, out_start: Tensor, out_target: Tensor,
