@@ -1,5 +1,7 @@
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch_geometric.data import Batch, Data
 
 from ghr import Coarsen, GridBlocks
@@ -12,6 +14,7 @@ from ghr.hierarchy.lattice import (
     shift_lattices,
     square_offsets,
 )
+from ghr.hierarchy.level import Level
 from ghr.testing import random_graph
 
 
@@ -113,3 +116,18 @@ def test_a_shift_moves_inputs_and_targets_alike_and_leaves_the_graph():
         rolls = [before.roll((down, right), (0, 1)) for down in range(4) for right in range(4)]
         assert sum(torch.equal(after, roll) for roll in rolls) == 1
     assert shifted.levels  # they still belong to the graph
+
+
+@given(st.integers(1, 5), st.lists(st.tuples(st.integers(0, 49), st.integers(0, 49)), max_size=12))
+def test_edges_are_those_of_a_lattice_if_an_offset_leads_along_them(side, pairs):
+    nodes = 2 * side * side
+    edges = torch.tensor([[u % nodes, v % nodes] for u, v in pairs], dtype=torch.long).reshape(-1, 2).T
+    level = Level(edges.contiguous(), None, nodes, torch.arange(2).repeat_interleave(side * side))
+    lattice = Lattice(level, 1)  # whose edges are not checked
+    beside = lattice.look(((-1, 0), (1, 0), (0, -1), (0, 1)))
+    wrong = [pair for pair in edges.T.tolist() if pair[1] not in beside[pair[0]]]
+    if wrong:
+        with pytest.raises(ValueError, match=f"joins the nodes {wrong[0][0]} and {wrong[0][1]}, which"):
+            Lattice(level)
+    else:
+        assert Lattice(level).sides.tolist() == [side, side]

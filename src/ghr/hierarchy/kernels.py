@@ -287,3 +287,19 @@ def build_quotient(source: Ints, target: Ints, label: Ints, num_clusters: int) -
         became[edge] = last
     start[last + 1] = order.size
     return edges[:, : last + 1].copy(), became, order, start[: last + 2].copy()
+
+
+@compiled
+def find_far(source: Ints, target: Ints, start: Ints, side: Ints, row: Ints, column: Ints) -> int:
+    """Return the first edge whose ends do not stand next to each other on a periodic lattice; -1 if there is none.
+
+    Of every node are given the first node of its lattice and the side of that, and its own row and column.
+    """
+    for edge in range(source.size):
+        u, v = source[edge], target[edge]
+        if not (0 <= u < start.size and 0 <= v < start.size and start[u] == start[v]):
+            return edge
+        down, right, around = abs(row[u] - row[v]), abs(column[u] - column[v]), side[u] - 1
+        if not ((down == 0 and (right == 1 or right == around)) or (right == 0 and (down == 1 or down == around))):
+            return edge
+    return -1

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from ghr.hierarchy.data import levels_of, num_graphs_of
+from ghr.hierarchy.kernels import find_far
 from ghr.hierarchy.level import Level
 from ghr.hierarchy.tensors import at_hand
 
@@ -106,10 +107,9 @@ class Lattice:
         return None
 
     def _check_edges(self, advice: str) -> None:
-        source, target = self.level.edge_index
-        joined = (self.look(NEXT)[source] == target.unsqueeze(1)).any(dim=1)
-        if not bool(joined.all()):
-            first = int((~joined).nonzero()[0])
+        source, target = self.level.edge_index.contiguous()
+        first = find_far(*(each.numpy() for each in (source, target, self.start, self.side, self.row, self.column)))
+        if first >= 0:
             raise ValueError(
                 f"The graph must be a periodic square lattice, numbered row by row, but an edge joins the nodes "
                 f"{int(source[first])} and {int(target[first])}, which are not next to each other there. {advice}"

@@ -14,6 +14,8 @@ from ghr.ops.neighbours import as_array
 from ghr.ops.operation import operation
 from ghr.ops.share import share
 
+GROUPS = 16  # most sums of the gradient of the matrices, each over some parts; on however many threads
+
 
 def stencil(values: Tensor, matrices: Tensor, count: int, side: int) -> Tensor:
     r"""Add up what stands at the offsets of a square, each mapped by a matrix of its own.
@@ -59,9 +61,9 @@ def _stencil_backward(grad_out: Tensor, values: Tensor, matrices: Tensor, side: 
     back = matrices.view(width * width, channels, -1).flip(0).transpose(1, 2).reshape(-1, channels)
     depth, columns = width * channels, matrices.size(1)
     parts = _parts(values, side)
-    sums = values.new_zeros(parts, width, -(-depth // 4) * 4, padded(columns))
+    sums = values.new_zeros(min(GROUPS, parts), width, -(-depth // 4) * 4, padded(columns))
     given = grad_out.contiguous()
-    share(kernels.correlate, parts, as_array(values), side, as_array(given), as_array(sums))
+    share(kernels.correlate, sums.size(0), parts, as_array(values), side, as_array(given), as_array(sums))
     grad_matrices = sums.sum(0)[:, :depth, :columns].reshape(-1, columns)
     return _convolve(given, back, side), grad_matrices
 

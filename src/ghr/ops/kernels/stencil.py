@@ -48,17 +48,17 @@ def convolve(first: int, stop: int, values: Array, side: int, weight: Array, out
 
 
 @compiled
-def correlate(first: int, stop: int, values: Array, side: int, grad: Array, sums: Array) -> None:
-    """Add up the gradient of the weight over some parts; every part has a sum (width, depth or more, columns)."""
+def correlate(first: int, stop: int, parts: int, values: Array, side: int, grad: Array, sums: Array) -> None:
+    """Add up the gradient of the weight over groups of parts, each into a sum (width, depth or more, columns)."""
     channels, columns = values.shape[1], grad.shape[1]
-    _, width, depth, wide = sums.shape
+    groups, width, depth, wide = sums.shape
     across, lanes = side + 2 * (width // 2), BYTES // values.itemsize
     pairs, blocks = wide // (2 * lanes) * (2 * lanes), -(-side // ROWS)
     image = np.zeros((min(side, ROWS) + width) * across * channels + 8 * channels + 8, values.dtype)
     line = np.zeros(side * wide, values.dtype)
-    for part in range(first, stop):
+    for part in range(first * parts // groups, stop * parts // groups):
         lattice, top = part // blocks, part % blocks * ROWS
-        bottom, into = min(side, top + ROWS), sums[part]
+        bottom, into = min(side, top + ROWS), sums[((part + 1) * groups - 1) // parts]
         _surround(values, lattice, side, top, bottom, width // 2, image)
         for y in range(bottom - top):
             node = (lattice * side + top + y) * side
