@@ -1,5 +1,8 @@
 """Algorithm 2 by its order: who is updated when, and what it reads."""
 
+import gc
+import weakref
+
 import pytest
 
 from ghr.models.global_step import count_updates, run_global_step, trace_global_step
@@ -92,3 +95,36 @@ def test_the_trace_of_a_step_is_the_step_update_by_update(updates):
     assert coarse == [entry for entry in whole if entry[0] != 0]
     first = [entry[4] if len(entry) == 5 else 1 for entry in log if entry[0] == 0]
     assert first == list(range(1, updates[0] + 1)) * (len(first) // updates[0])
+
+
+class Kept:
+    """A state of which one can tell when nobody holds it any more."""
+
+
+class Maker:
+    """A level whose every update gives a new state."""
+
+    def read_above(self, above):
+        return None
+
+    read_below = read_above
+
+    def update(self, state, above, below):
+        return Kept()
+
+    def repeat(self, state, above, updates, outer, first=1):
+        return Kept()
+
+
+def last_of_trace(*given):
+    return [*trace_global_step(*given)][-1][1]
+
+
+@pytest.mark.parametrize("step", [run_global_step, last_of_trace])
+def test_states_are_let_go_at_once(step):
+    gc.disable()  # only counting references may free them
+    try:
+        references = [weakref.ref(state) for state in step([Maker(), Maker()], [Kept(), Kept()], (2, 2))]
+        assert [reference() for reference in references] == [None, None]
+    finally:
+        gc.enable()

@@ -35,17 +35,7 @@ def run_global_step(levels: Sequence[LevelUpdate[S]], states: Sequence[S], updat
         updates: How many updates each has in one pass of its loop.
     """
     current = list(states)
-
-    def loop(k: int, outer: int) -> None:
-        above = levels[k].read_above(current[k + 1]) if k + 1 < len(current) else None
-        if k == 0:
-            current[0] = levels[0].repeat(current[0], above, updates[0], outer)
-            return
-        for inner in range(1, updates[k] + 1):
-            current[k] = levels[k].update(current[k], above, levels[k].read_below(current[k - 1]))
-            loop(k - 1, inner)
-
-    loop(len(current) - 1, 1)
+    _loop(levels, current, updates, len(current) - 1, 1)
     return current
 
 
@@ -54,22 +44,37 @@ def trace_global_step(
 ) -> Iterator[tuple[int, list[S]]]:
     """Give the updated level and all states after every single update of a step; arguments as of the whole step."""
     current = list(states)
-
-    def loop(k: int, outer: int) -> Iterator[int]:
-        above = levels[k].read_above(current[k + 1]) if k + 1 < len(current) else None
-        for inner in range(1, updates[k] + 1):
-            if k == 0:
-                current[0] = levels[0].repeat(current[0], above, 1, outer, inner)
-                yield 0
-            else:
-                current[k] = levels[k].update(current[k], above, levels[k].read_below(current[k - 1]))
-                yield k
-                yield from loop(k - 1, inner)
-
-    for k in loop(len(current) - 1, 1):
+    for k in _trace(levels, current, updates, len(current) - 1, 1):
         yield k, list(current)
 
 
 def count_updates(updates: Sequence[int]) -> int:
     """Return how many single updates one global step has, with so many of every level in one pass of its loop."""
     return sum(math.prod(updates[k:]) for k in range(len(updates)))
+
+
+# No closures: one that calls itself would hold on to the states until Python looks for cycles.
+def _loop(levels: Sequence[LevelUpdate[S]], current: list[S], updates: Sequence[int], k: int, outer: int) -> None:
+    """Run the loop of a level, with those below in it; the states change in their list."""
+    above = levels[k].read_above(current[k + 1]) if k + 1 < len(current) else None
+    if k == 0:
+        current[0] = levels[0].repeat(current[0], above, updates[0], outer)
+        return
+    for inner in range(1, updates[k] + 1):
+        current[k] = levels[k].update(current[k], above, levels[k].read_below(current[k - 1]))
+        _loop(levels, current, updates, k - 1, inner)
+
+
+def _trace(
+    levels: Sequence[LevelUpdate[S]], current: list[S], updates: Sequence[int], k: int, outer: int
+) -> Iterator[int]:
+    """Do the same update by update, telling which level was updated."""
+    above = levels[k].read_above(current[k + 1]) if k + 1 < len(current) else None
+    for inner in range(1, updates[k] + 1):
+        if k == 0:
+            current[0] = levels[0].repeat(current[0], above, 1, outer, inner)
+            yield 0
+        else:
+            current[k] = levels[k].update(current[k], above, levels[k].read_below(current[k - 1]))
+            yield k
+            yield from _trace(levels, current, updates, k - 1, inner)
