@@ -79,12 +79,29 @@ def test_starts_differ_in_the_maps_of_the_updates_alone(conv):
     scaled, paper = build(conv).state_dict(), build(conv, start="paper").state_dict()
     smaller = {name for name, value in scaled.items() if not torch.equal(value, paper[name])}
     assert bool(smaller) == (conv != "adgn")  # whose updates are bounded
-    assert all(".conv." in name for name in smaller)
+    assert all(".conv." in name or (conv == "gated_gcn" and name.startswith("readout.")) for name in smaller)
     for name in smaller:
         updates = 4 * 3 * 6 if name.startswith("cells.0") else 4 * 3
         first = conv in ("gine", "gated_gine") and (".update.0." in name or ".gate_content." in name)
         factor = CONVS[conv].summed if first else 1 / updates
+        if conv == "gated_gcn":
+            factor = 0.1 if name.startswith("readout.") else updates**-0.25
         torch.testing.assert_close(scaled[name], factor * paper[name])
+
+
+def test_a_readout_that_is_given_starts_as_it_is():
+    readout = make_readout("node", 16, 1, None)
+    before = readout.mlp[0].weight.clone()
+    model = build("gated_gcn", readout=readout, edge_dim=None)
+    assert torch.equal(model.readout.mlp[0].weight, before)
+
+
+def test_a_model_that_is_reset_starts_anew():
+    model = build("gated_gcn")
+    torch.manual_seed(0)
+    model.reset_parameters()
+    assert model.readout.mlp[0].weight.abs().max() < 0.1 / 4  # a tenth of the bound for 16 channels
+    assert model.cells[0].conv.norm.weight.max() < 0.5
 
 
 @pytest.mark.parametrize("values", ["select", "sum"])

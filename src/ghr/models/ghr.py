@@ -189,11 +189,11 @@ class GHR(Recurrence[Encoded]):
             self.time = nn.Linear(2, hidden_channels, bias=False) if time_informed else None
             if values != "select":  # the edges of their control change at every update
                 edge_width = self.cells.of(0).edge_encoder.out_channels
-            self._shrink()
         if self.values is None:
             self.readout = make_readout(readout, hidden_channels, out_channels, edge_width)
         else:
             self.readout = make_value_readout(self.values, readout, self.state_channels, out_channels, edge_width)
+        self._shrink(readout)
         self.remember(
             in_channels=self.in_channels,
             hidden_channels=hidden_channels,
@@ -243,12 +243,17 @@ class GHR(Recurrence[Encoded]):
     def reset_parameters(self) -> None:
         """Reset all parameters, as :attr:`start` says."""
         super().reset_parameters()
-        self._shrink()
+        self._shrink(self.config["readout"])
 
-    def _shrink(self) -> None:
-        """Divide the updates of every level by their number, unless the start is the paper's."""
+    def _shrink(self, readout: str | Readout) -> None:
+        """Divide the updates of every level by their number, unless the start is the paper's.
+
+        A readout that was given as an object stays as it is.
+        """
         if self.start == "scaled" and self.state_channels:
             self.cells.shrink(self.steps, self._updates(self.levels, None, None))
+            if self.values is None and isinstance(readout, str):
+                self.readout.shrink(self.cells.of(0).conv.readout_start)
 
     @classmethod
     def option_names(cls) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ class Conv(nn.Module):
     """
 
     one_row_for_all_edges = False  # whether `prepare` takes a single row where all edges have the same features
+    readout_start = 1.0  # what multiplies the last map of the readout at a scaled start
 
     def __init__(self, channels: int, edge_dim: int | None = None) -> None:
         super().__init__()

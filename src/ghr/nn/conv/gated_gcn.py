@@ -28,6 +28,7 @@ class GatedGCN(GatedSum):
     """
 
     one_row_for_all_edges = True
+    readout_start = 0.1  # no update is negative: states grow one way, and a readout adds that up
 
     def __init__(self, channels: int, edge_dim: int | None = None) -> None:
         super().__init__(channels, edge_dim)
@@ -35,8 +36,11 @@ class GatedGCN(GatedSum):
         self.edge_norm = nn.RMSNorm(channels, eps=1e-6)
 
     def shrink(self, factor: float) -> None:
-        """Multiply the weight of the norm: smaller maps before it would be divided out again."""
-        shrink_parameters(factor, self.norm)
+        """Multiply the weight of the norm: smaller maps before it would be divided out again.
+
+        By the fourth root of the factor, since every update is of the size of this weight: smaller ones learn slowly.
+        """
+        shrink_parameters(factor**0.25, self.norm)
 
     def prepare(self, edge_index: Tensor, edge_attr: Tensor | None, num_nodes: int) -> Edges:
         """Start the edge states, and sort the edges if the kernels are to compute."""

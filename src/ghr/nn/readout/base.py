@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from ghr.checks import check_whole
 from ghr.nn.encoder import MOST_WIDTH, check_map
 from ghr.nn.mlp import MLP
+from ghr.nn.shrink import shrink_parameters
 
 
 class ReadoutInput(NamedTuple):
@@ -54,6 +55,10 @@ class Readout(nn.Module):
     def reset_parameters(self) -> None:
         """Reset all parameters."""
         self.mlp.reset_parameters()
+
+    def shrink(self, factor: float) -> None:
+        """Make predictions smaller by a factor."""
+        shrink_parameters(factor, self.mlp[-1])
 
     def rows(self, given: ReadoutInput) -> Tensor:
         """Return one row of features per prediction."""
