@@ -12,14 +12,14 @@ SEEDS = (42, 43, 44, 45, 46)
 
 _ANNEALED = {"batch_size": 16, "lr": 3e-3, "schedule": "cosine", "patience": None}
 _TO_5 = Setup("table-cells", "rgg-sssp-small", {}, {"train": 1000, "val": 200, "test": 500}, SEEDS)
-_TO_20 = Setup("table-cells", "rgg-sssp-large", {}, {"train": 1000, "val": 100, "test": 200}, SEEDS[:3])
-_ECHO = Setup("table-cells", "echo-sssp", {}, {"train": 2000, "val": 400, "test": 400}, SEEDS[:3])
+_TO_20 = Setup("table-cells", "rgg-sssp-large", {}, {"train": 1000, "val": 100, "test": 200}, SEEDS)
+_ECHO = Setup("table-cells", "echo-sssp", {}, {"train": 2000, "val": 400, "test": 400}, SEEDS)
 _ECC, _DIAM = (
-    Setup("table-cells", f"echo-{task}", {}, {"train": 2000, "val": 400, "test": 400}, SEEDS[:3])
+    Setup("table-cells", f"echo-{task}", {}, {"train": 2000, "val": 400, "test": 400}, SEEDS)
     for task in ("ecc", "diam")
 )
-_NARROW = Setup("table-cells", "echo-sssp", {}, {"train": 4000, "val": 800, "test": 400}, SEEDS[:3])
-_LRIM = Setup("table-cells", "lrim-16-hard", {"epochs": 400}, {"train": 1000, "val": 125, "test": 125}, SEEDS[:3])
+_NARROW = Setup("table-cells", "echo-sssp", {}, {"train": 4000, "val": 800, "test": 400}, SEEDS)
+_LRIM = Setup("table-cells", "lrim-16-hard", {"epochs": 400}, {"train": 1000, "val": 125, "test": 125}, SEEDS)
 
 _SELECT_5 = {"steps": 3, "t_low": 4, "epochs": 40}
 _TWO_LEVELS = {"levels": 2, "partition": "graclus", "rounds": 3, "edge_reduce": ["min", "mean"]}
