@@ -89,6 +89,14 @@ def test_starts_differ_in_the_maps_of_the_updates_alone(conv):
         torch.testing.assert_close(scaled[name], factor * paper[name])
 
 
+@pytest.mark.parametrize("readout", ["graph", "graph-mlp"])
+def test_a_readout_of_graphs_starts_with_little_of_their_sums(readout):
+    scaled, paper = (build("gine", readout=readout, start=start).readout.mlp[0] for start in STARTS)
+    assert torch.equal(scaled.weight[:, :32], paper.weight[:, :32])
+    torch.testing.assert_close(scaled.weight[:, 32:], 0.02 * paper.weight[:, 32:])
+    assert torch.equal(scaled.bias, paper.bias)
+
+
 def test_a_readout_that_is_given_starts_as_it_is():
     readout = make_readout("node", 16, 1, None)
     before = readout.mlp[0].weight.clone()

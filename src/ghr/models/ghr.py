@@ -98,9 +98,10 @@ class GHR(Recurrence[Encoded]):
             all. Only with ``directions`` and one number per node as prediction.
         value_sharpness: How sharp the choice of values is at the end of training; it starts at one.
         start: ``"scaled"`` divides the updates of every level by their number before training
-            (:meth:`~ghr.nn.Conv.shrink`), so that states start at the size of one, and on a benchmark training starts
-            around the mean of the targets. ``"paper"`` draws all weights as the paper does, with which first
-            predictions reach :math:`10^7` on graphs with hubs. The equations are the same.
+            (:meth:`~ghr.nn.Conv.shrink`), so that states start at the size of one, a readout of graphs starts with
+            little of their sums, and on a benchmark training starts around the mean of the targets. ``"paper"`` draws
+            all weights as the paper does, with which first predictions reach :math:`10^7` on graphs with hubs. The
+            equations are the same.
 
     Shapes:
         - **input:** a (batch of) :class:`~ghr.HierarchicalData` with ``x`` of shape :math:`(N, \text{in\_channels})`

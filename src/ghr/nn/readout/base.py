@@ -57,7 +57,7 @@ class Readout(nn.Module):
         self.mlp.reset_parameters()
 
     def shrink(self, factor: float) -> None:
-        """Make predictions smaller by a factor."""
+        """Make predictions smaller by a factor, so that they start at a moderate size."""
         shrink_parameters(factor, self.mlp[-1])
 
     def rows(self, given: ReadoutInput) -> Tensor:

@@ -24,8 +24,16 @@ class GraphReadout(Readout):
         - **output:** :math:`(B, C)` for :math:`B` graphs
     """
 
+    summed = 0.02  # what multiplies the weights of sums at a scaled start: all nodes of a graph enter them
+
     def __init__(self, channels: int, out_channels: int, *, layers: int = 1) -> None:
         super().__init__(3 * check_whole("channels", channels), channels, out_channels, layers)
+
+    @torch.no_grad()
+    def shrink(self, factor: float) -> None:
+        """Make predictions smaller by a factor, and what sums add to them by another."""
+        super().shrink(factor)
+        self.mlp[0].weight[:, 2 * self.channels :] *= self.summed  # type: ignore[index, operator]
 
     def rows(self, given: ReadoutInput) -> Tensor:
         """Return the three reductions side by side."""

@@ -35,8 +35,8 @@ GHR is built twice from the same seed: with `start="paper"`, which draws all wei
 default `start="scaled"`, which divides the last map of every update by the number of updates of its level before
 training (A-DGN, whose updates are bounded, stays as it is; the first map of GINE, which a sum over all neighbours
 enters, is multiplied by 0.3, that of a gated GINE by 0.05; the norm that ends an update of GatedGCN is divided by the
-fourth root of the number, and its readout is multiplied by 0.1), and shifts and scales predictions by mean and
-deviation of the training targets. The equations are the same.
+fourth root of the number, and its readout is multiplied by 0.1; what reads a sum over all nodes is multiplied by
+0.02), and shifts and scales predictions by mean and deviation of the training targets. The equations are the same.
 
 What is measured: mean |prediction| of the untrained model, its largest one (also with twice the steps), the loss of the
 first batch over that of the best constant, and the norm of the first gradient before clipping; then updates by the
