@@ -54,6 +54,18 @@ def test_the_mean_and_the_worst_seed(tmp_path):
     assert "- 6-8 hops, within the target with every finished seed: cell.\n" in f"{text}\n"
 
 
+def test_a_seed_without_weights_and_without_a_test_is_not_passed_over(tmp_path):
+    far = Column("far", "out_of_range", FarHops(FarTest("small", 8, 20), 5), 100.0)
+    item = CellsTable(groups=(replace(group_of(ROW), columns=(Column("in range", "in_range"), far)),))
+    place = Place(tmp_path / "runs", tmp_path / "data")
+    first, second = list_runs([ROW], place.runs)
+    work_on([first], place.data, quiet=True)
+    pretend(second, 1.0)
+    text = item.report(place).text
+    assert ", 1 of 2 tested |" in text
+    assert "within the target" not in text
+
+
 def test_a_row_of_two_tables_is_trained_once(tmp_path):
     item = CellsTable(groups=(group_of(ROW), group_of(OTHER, ROW)))
     assert [row.title for row in item.rows] == ["cell", "other"]

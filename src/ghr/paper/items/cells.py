@@ -104,7 +104,7 @@ def _test(row: CellRow, group: CellGroup, place: Place) -> _Tested:
 
 def _line(tested: _Tested, group: CellGroup) -> list[str]:
     results = [*tested.results.results.values()]
-    cells = [_worst(tested.column(place), group.digits) for place in range(len(group.columns))]
+    cells = [_worst(tested.column(place), group.digits, len(results)) for place in range(len(group.columns))]
     if not results:
         return [tested.row.title, *cells, str(tested.row.experiment().train.epochs), "-", "-", "not run"]
     epochs = fmean(result["epochs"] for result in results)
@@ -119,17 +119,23 @@ def _line(tested: _Tested, group: CellGroup) -> list[str]:
     ]
 
 
-def _worst(values: Sequence[float], digits: int) -> str:
+def _worst(values: Sequence[float], digits: int, finished: int) -> str:
+    """Return the mean and the worst of some values, and of how many seeds they are where others are finished too."""
+    few = f", {len(values)} of {finished} tested" if 0 < len(values) < finished else ""
     if len(values) < 2:
-        return number(values[0] if values else None, digits)
-    return f"{fmean(values):.{digits}f} ({max(values):.{digits}f})"
+        return number(values[0] if values else None, digits) + few
+    return f"{fmean(values):.{digits}f} ({max(values):.{digits}f}){few}"
 
 
 def _judge(group: CellGroup, found: Sequence[_Tested]) -> str:
     """Return which rows keep to the targets with every finished seed, in words; nothing before there is a run."""
     lines = []
     for place, column in enumerate(group.columns):
-        worst = {tested.row.title: max(tested.column(place)) for tested in found if tested.column(place)}
+        worst = {
+            tested.row.title: max(values)
+            for tested in found
+            if (values := tested.column(place)) and len(values) == len(tested.errors)
+        }
         if column.target is None or not worst:
             continue
         met = [title for title, value in worst.items() if value <= column.target]
