@@ -1,8 +1,18 @@
-"""How far a trained model really looks: the influence of nodes by distance, and the range measured with it."""
+"""What a trained model does: how far it looks, by the influence of nodes at a distance, and whether it settles."""
 
 from ghr.analysis.hops import count_hops
 from ghr.analysis.jacobian import measure_influence
 from ghr.analysis.profile import Profile
 from ghr.analysis.range import Trained, measure_range, range_of
+from ghr.analysis.settling import Settling, measure_settling
 
-__all__ = ["Profile", "Trained", "count_hops", "measure_influence", "measure_range", "range_of"]
+__all__ = [
+    "Profile",
+    "Settling",
+    "Trained",
+    "count_hops",
+    "measure_influence",
+    "measure_range",
+    "measure_settling",
+    "range_of",
+]

@@ -1,6 +1,7 @@
 """When a recurrence has run long enough."""
 
 import logging
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -12,6 +13,16 @@ from ghr.checks import check_number, check_whole
 
 MOST_STEPS = 10**6  # of any loop: a number beyond is a mistake that would take days
 logger = logging.getLogger(__name__)
+
+
+def relative_change(before: Tensor, after: Tensor) -> float:
+    """Return the largest change of a number, over the largest number after it; zero where nothing changed."""
+    before, after = before.detach(), after.detach()
+    change = float((after - before).abs().max()) if after.numel() else 0.0
+    if change == 0:
+        return 0.0
+    largest = float(after.abs().max())
+    return change / largest if largest else math.inf
 
 
 @dataclass(frozen=True)
@@ -41,9 +52,7 @@ class Settled:
 
     def reached(self, before: Tensor, after: Tensor) -> bool:
         """Whether the last step changed nothing."""
-        if after.numel() == 0:
-            return True
-        return bool((after - before).abs().max() <= self.tolerance * after.abs().max())
+        return relative_change(before, after) <= self.tolerance
 
     def drifts(self, first: Tensor, second: Tensor, third: Tensor) -> bool:
         """Whether two steps in a row changed all predictions by the same, within the tolerance."""
@@ -73,12 +82,11 @@ class Settled:
                 logger.info("%d predictions grow by the same at every step; the others have settled.", changing.sum())
                 return taken
         if len(taken) > 1 and self.limit is None:
-            change = ((taken[-1] - taken[-2]).abs().max() / taken[-1].abs().max()).item()
             logger.warning(
                 "Predictions have not settled within %d steps: the last one changed them by %.2g of their size. More "
                 "steps than in training need not help this model.",
                 len(taken),
-                change,
+                relative_change(*taken[-2:]),
             )
         return taken
 

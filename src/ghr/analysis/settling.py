@@ -1,0 +1,86 @@
+"""Whether a recurrence settles: what further steps still change, and whether the answer depends on where it began."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch_geometric.data import Data
+
+from ghr.checks import check_whole
+from ghr.datasets.task import Task
+from ghr.models.recurrence import Recurrence
+from ghr.models.settle import MOST_STEPS, relative_change
+from ghr.models.state import State
+from ghr.train.select import select_rows
+
+
+@dataclass(frozen=True)
+class Settling:
+    """How much predictions still move long after the steps of training.
+
+    Attributes:
+        steps: Global steps that were run.
+        residual: Largest change of a prediction by the last step, over the largest prediction.
+        disagreement: Largest difference between predictions from two random starts, over the largest prediction.
+    """
+
+    steps: int
+    residual: float
+    disagreement: float
+
+
+@torch.no_grad()
+def measure_settling(
+    model: nn.Module, data: Data, task: Task | None = None, *, times: int = 4, seed: int = 0, **loops: Any
+) -> Settling:
+    """Run a recurrence several times as long as in training, from its own start and from two random ones.
+
+    Random starts have normal states, on every level of the size that states have after the steps of training.
+
+    Args:
+        model: A recurrence, such as :class:`~ghr.GHR`.
+        data: A graph or a batch, prepared for the model.
+        task: What is asked of it: only predictions that count are looked at. Without, all are; values of nodes that no
+            source reaches, for one, grow for ever.
+        times: How many times the steps of training.
+        seed: Of the random starts.
+        **loops: Other numbers for the loops within a step, such as ``t_low=8``.
+    """
+    if not isinstance(model, Recurrence):
+        raise ValueError(f"Only a recurrence can settle, such as GHR; got {type(model).__name__}.")
+    steps = model.steps * check_whole("times", times, most=MOST_STEPS)
+    training = model.training
+    model.eval()
+    try:
+        encoded = model.encode(data)
+        state, before = model.initial_state(encoded), None
+        size = state
+        for number in range(1, steps + 1):
+            prediction, state = model.step(encoded, state, **loops)
+            size = state if number == model.steps else size
+            if number == steps - 1:
+                before = prediction
+        before = model.read_state(encoded, size) if before is None else before
+        residual = relative_change(*(_select(task, data, each) for each in (before, prediction)))
+        generator = torch.Generator().manual_seed(seed)
+        ends = []
+        for _ in range(2):
+            state = State(*(tuple(_draw_like(part, generator) for part in parts) for parts in size))
+            for _ in range(steps):
+                prediction, state = model.step(encoded, state, **loops)
+            ends.append(_select(task, data, prediction))
+    finally:
+        model.train(training)
+    return Settling(steps, residual, relative_change(*ends))
+
+
+def _select(task: Task | None, data: Data, prediction: Tensor) -> Tensor:
+    return prediction if task is None else select_rows(task, data, prediction)[0]
+
+
+def _draw_like(state: Tensor, generator: torch.Generator) -> Tensor:
+    if state.numel() == 0:
+        return state
+    drawn = torch.randn(state.shape, generator=generator, dtype=state.dtype).to(state.device)
+    return drawn * state.square().mean().sqrt()
