@@ -8,11 +8,9 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from ghr.checks import check_whole
-from ghr.datasets.task import Task
 from ghr.models.recurrence import Recurrence
 from ghr.models.settle import MOST_STEPS, relative_change
 from ghr.models.state import State
-from ghr.train.select import select_rows
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Settling:
 
 @torch.no_grad()
 def measure_settling(
-    model: nn.Module, data: Data, task: Task | None = None, *, times: int = 4, seed: int = 0, **loops: Any
+    model: nn.Module, data: Data, rows: Tensor | None = None, *, times: int = 4, seed: int = 0, **loops: Any
 ) -> Settling:
     """Run a recurrence several times as long as in training, from its own start and from two random ones.
 
@@ -41,8 +39,8 @@ def measure_settling(
     Args:
         model: A recurrence, such as :class:`~ghr.GHR`.
         data: A graph or a batch, prepared for the model.
-        task: What is asked of it: only predictions that count are looked at. Without, all are; values of nodes that no
-            source reaches, for one, grow for ever.
+        rows: A mask or the numbers of the predictions that are looked at, such as ``data.mask``; all by default. Values
+            of nodes that no source reaches, for one, grow for ever.
         times: How many times the steps of training.
         seed: Of the random starts.
         **loops: Other numbers for the loops within a step, such as ``t_low=8``.
@@ -62,21 +60,17 @@ def measure_settling(
             if number == steps - 1:
                 before = prediction
         before = model.read_state(encoded, size) if before is None else before
-        residual = relative_change(*(_select(task, data, each) for each in (before, prediction)))
+        residual = relative_change(*(each if rows is None else each[rows] for each in (before, prediction)))
         generator = torch.Generator().manual_seed(seed)
         ends = []
         for _ in range(2):
             state = State(*(tuple(_draw_like(part, generator) for part in parts) for parts in size))
             for _ in range(steps):
                 prediction, state = model.step(encoded, state, **loops)
-            ends.append(_select(task, data, prediction))
+            ends.append(prediction if rows is None else prediction[rows])
     finally:
         model.train(training)
     return Settling(steps, residual, relative_change(*ends))
-
-
-def _select(task: Task | None, data: Data, prediction: Tensor) -> Tensor:
-    return prediction if task is None else select_rows(task, data, prediction)[0]
 
 
 def _draw_like(state: Tensor, generator: torch.Generator) -> Tensor:
