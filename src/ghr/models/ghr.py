@@ -97,7 +97,7 @@ class GHR(Recurrence[Encoded]):
         scale_law: How much training asks for a law of scale (:class:`~ghr.models.scale_law.ScaleLaw`); ``0`` for not at
             all. Only with ``directions`` and one number per node as prediction.
         value_sharpness: How sharp the choice of values is at the end of training; it starts at one.
-        start: ``"scaled"`` divides the updates of every level by their number before training
+        start: ``"scaled"`` makes the updates of every level smaller before training, the more there are
             (:meth:`~ghr.nn.Conv.shrink`), so that states start at the size of one, a readout of graphs starts with
             little of their sums, and on a benchmark training starts around the mean of the targets. ``"paper"`` draws
             all weights as the paper does, with which first predictions reach :math:`10^7` on graphs with hubs. The
@@ -247,7 +247,7 @@ class GHR(Recurrence[Encoded]):
         self._shrink(self.config["readout"])
 
     def _shrink(self, readout: str | Readout) -> None:
-        """Divide the updates of every level by their number, unless the start is the paper's.
+        """Make the updates of every level smaller, the more there are, unless the start is the paper's.
 
         A readout that was given as an object stays as it is.
         """
