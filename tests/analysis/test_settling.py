@@ -66,6 +66,11 @@ def test_other_models_are_refused():
         measure_settling(torch.nn.Linear(1, 1), path_graph(3))
 
 
+def test_an_unknown_loop_is_refused():
+    with pytest.raises(ValueError, match="measure_settling .*steps.*t_high, t_low"):
+        measure_settling(MinPlusGHR(levels=1), path_graph(3), steps=4)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "change"), [([], [], 0), ([0.0], [0.0], 0), ([1.0, 3.0], [2.0, 4.0], 0.25)]
 )

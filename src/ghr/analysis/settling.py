@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
-from ghr.checks import check_whole
+from ghr.checks import check_names, check_whole
 from ghr.models.recurrence import Recurrence
 from ghr.models.settle import MOST_STEPS, relative_change
 from ghr.models.state import State
@@ -47,6 +47,7 @@ def measure_settling(
     """
     if not isinstance(model, Recurrence):
         raise ValueError(f"Only a recurrence can settle, such as GHR; got {type(model).__name__}.")
+    check_names("measure_settling", loops, ("t_high", "t_low"))
     steps = model.steps * check_whole("times", times, most=MOST_STEPS)
     training = model.training
     model.eval()
