@@ -67,7 +67,7 @@ def test_other_models_are_refused():
 
 
 def test_an_unknown_loop_is_refused():
-    with pytest.raises(ValueError, match="measure_settling .*steps.*t_high, t_low"):
+    with pytest.raises(ValueError, match=r"measure_settling .*steps.*t_high, t_low"):
         measure_settling(MinPlusGHR(levels=1), path_graph(3), steps=4)
 
 
