@@ -2,6 +2,7 @@
 
 import re
 from typing import Any
+from weakref import ref
 
 import torch
 from torch import Tensor
@@ -44,6 +45,14 @@ class MissingLevelError(KeyError, ValueError):
 class LevelStorage(GlobalStorage):
     """Keeps the attributes of a graph; if one of a level is missing, says why that may be."""
 
+    @classmethod
+    def of(cls, store: GlobalStorage, parent: Data) -> "LevelStorage":
+        """Return a store of the same attributes, which belong to another graph."""
+        result = cls.__new__(cls)
+        result.__dict__.update(store.__dict__, _mapping=dict(store._mapping), _parent=ref(parent))
+        result.__dict__.pop("_cached_attr", None)  # what PyG notes of attributes is true of one store
+        return result
+
     def __getitem__(self, key: str) -> Any:
         try:
             return self._mapping[key]
@@ -83,15 +92,13 @@ class HierarchicalData(Data):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        store = LevelStorage.__new__(LevelStorage)
-        store.__dict__.update(self._store.__dict__)
-        self.__dict__["_store"] = store
+        self.__dict__["_store"] = LevelStorage.of(self._store, self)
 
     @classmethod
     def of(cls, data: Data) -> "HierarchicalData":
         """Return a graph with the attributes of another, which has no coarser levels of it."""
-        result = cls()
-        result._store._mapping.update(data._store._mapping)
+        result = cls.__new__(cls)
+        result.__dict__.update(data.__dict__, _store=LevelStorage.of(data._store, result))
         return result
 
     @property

@@ -2,7 +2,7 @@
 
 A graph is held as compressed rows: the neighbours of node ``u`` are ``neighbour[start[u] : start[u + 1]]``, the weights
 of their edges the same slice of ``strength`` (empty where nobody reads weights). Node numbers take 32 bits: these
-kernels are bound by memory, not by arithmetic.
+kernels are bound by memory, not by arithmetic. They have no sign: numba looks at every sign, since -1 is the last item.
 """
 
 from typing import Any, TypeAlias
@@ -16,6 +16,7 @@ Ints: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 MIN_DEGREE, HEAVY_EDGE, RANDOM = 0, 1, 2
+TAKEN = 2**63 - 1  # instead of the key of a node that has its partner
 
 
 def number_clusters(label: Ints) -> tuple[Ints, int]:
@@ -124,7 +125,7 @@ def build_rows(
     for node in range(num_nodes):
         start[node + 1] += start[node]
     cursor = start[:-1].copy()
-    neighbour = np.empty(start[-1], np.int32)
+    neighbour = np.empty(start[-1], np.uint32)
     strength = np.empty(start[-1] if weight.size else 0, np.float64)
     for direction in range(1 if symmetric else 2):
         near, far = (source, target) if direction == 0 else (target, source)
@@ -144,7 +145,7 @@ def contract_rows(
     """Build the rows of the graph of clusters: repeats merged, their weights summed, self loops dropped."""
     member, member_start = group(label, num_clusters)
     new_start = np.zeros(num_clusters + 1, np.int64)
-    new_neighbour = np.empty(neighbour.size, np.int32)
+    new_neighbour = np.empty(neighbour.size, np.uint32)
     new_strength = np.empty(strength.size, np.float64)
     end = 0
     if strength.size:
@@ -184,37 +185,31 @@ def match(start: Ints, neighbour: Ints, strength: Floats, order: Ints, mode: int
     Ties fall to the neighbour that stands first in the order, so nothing depends on how the edges are listed.
     """
     num_nodes = start.size - 1
-    rank = np.empty(num_nodes, np.int32)
+    key = np.empty(num_nodes, np.int64)  # the lower, the better
     for position in range(num_nodes):
-        rank[order[position]] = position
-    partner = np.full(num_nodes, -1, np.int32)
+        node = order[position]
+        degree = start[node + 1] - start[node] if mode == MIN_DEGREE else 0
+        key[node] = (degree << 32) + position
+    partner = np.empty(num_nodes, np.uint32)
     for u in order:
-        if partner[u] >= 0:
+        if key[u] == TAKEN:
             continue
-        best, best_score = -1, 0.0
+        best, least, most = u, TAKEN, -1.0
         for entry in range(start[u], start[u + 1]):
             v = neighbour[entry]
-            if partner[v] >= 0:
-                continue
-            if mode == MIN_DEGREE:
-                score = -float(start[v + 1] - start[v])
-            elif mode == HEAVY_EDGE:
-                score = strength[entry]
-            else:
-                score = 0.0
-            if best < 0 or score > best_score or (score == best_score and rank[v] < rank[best]):
-                best, best_score = v, score
-        if best < 0:
-            partner[u] = u
-        else:
-            partner[u], partner[best] = best, u
-    label = np.full(num_nodes, -1, np.int32)
+            if mode == HEAVY_EDGE:
+                if key[v] != TAKEN and (strength[entry] > most or (strength[entry] == most and key[v] < key[best])):
+                    best, most = v, strength[entry]
+            elif key[v] < least:
+                best, least = v, key[v]
+        partner[u], partner[best] = best, u
+        key[u] = key[best] = TAKEN
+    label = np.empty(num_nodes, np.uint32)
     count = 0
-    for u in range(num_nodes):
-        if label[u] < 0:
-            label[u] = count
-            label[partner[u]] = count
-            count += 1
+    for u in range(num_nodes):  # a pair has the number of its first node
+        label[u] = count
+        label[u] = label[min(u, partner[u])]
+        count += partner[u] >= u
     return label, count
 
 
@@ -224,16 +219,15 @@ def reorder(order: Ints, label: Ints, num_clusters: int) -> Ints:
 
     So nodes that found no partner come early, and no random number is needed beyond those of the first order.
     """
-    later = np.empty(num_clusters, np.int32)
-    seen = np.zeros(num_clusters, np.bool_)
+    later = np.empty(num_clusters + 1, np.int32)
+    new = np.ones(num_clusters, np.int64)
     count = 0
     for position in range(order.size - 1, -1, -1):
         cluster = label[order[position]]
-        if not seen[cluster]:
-            seen[cluster] = True
-            later[count] = cluster
-            count += 1
-    return later
+        later[count] = cluster  # overwritten by the next one if it is no news: cheaper than a branch
+        count += new[cluster]
+        new[cluster] = 0
+    return later[:num_clusters]
 
 
 @compiled
@@ -242,7 +236,7 @@ def cluster_nodes(source: Ints, target: Ints, weight: Floats, order: Ints, round
     num_nodes = order.size
     symmetric = weight.size == 0 and is_symmetric(source, target)
     rows = build_rows(source, target, weight, num_nodes, symmetric)
-    label, size = np.arange(num_nodes).astype(np.int32), num_nodes
+    label, size = np.arange(num_nodes).astype(np.uint32), num_nodes
     cluster = np.arange(num_nodes)
     for _ in range(rounds):
         rows = contract_rows(rows[0], rows[1], rows[2], label, size)
@@ -266,9 +260,8 @@ def build_quotient(source: Ints, target: Ints, label: Ints, num_clusters: int) -
     num_edges = source.size
     row, column = np.empty(num_edges, np.int32), np.empty(num_edges, np.int32)
     for edge in range(num_edges):
-        row[edge], column[edge] = label[source[edge]], label[target[edge]]
-        if row[edge] == column[edge]:
-            row[edge] = column[edge] = -1
+        u, v = label[source[edge]], label[target[edge]]
+        row[edge], column[edge] = u if u != v else -1, v if u != v else -1
     # Two stable sorts, by column and then by row, leave the edges in lexicographic order.
     by_column, _ = group(column, num_clusters)
     by_row, _ = group(row[by_column], num_clusters)
@@ -276,16 +269,14 @@ def build_quotient(source: Ints, target: Ints, label: Ints, num_clusters: int) -
 
     became = np.full(num_edges, -1, np.int64)
     edges = np.empty((2, order.size), np.int64)
-    start = np.empty(order.size + 1, np.int64)
+    start = np.zeros(order.size + 1, np.int64)
     last, u, v = -1, -1, -1
-    for position in range(order.size):
+    for position in range(order.size):  # what does not change is written again: cheaper than a branch
         edge = order[position]
-        if row[edge] != u or column[edge] != v:
-            last += 1
-            u, v = row[edge], column[edge]
-            edges[0, last], edges[1, last], start[last] = u, v, position
+        last += (row[edge] != u) | (column[edge] != v)
+        u, v = row[edge], column[edge]
+        edges[0, last], edges[1, last], start[last + 1] = u, v, position + 1
         became[edge] = last
-    start[last + 1] = order.size
     return edges[:, : last + 1].copy(), became, order, start[: last + 2].copy()
 
 
