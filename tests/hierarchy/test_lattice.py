@@ -90,7 +90,8 @@ def test_the_side_of_what_may_be_a_lattice():
 def test_places_are_those_in_the_blocks():
     data = Coarsen(GridBlocks(2))(make_lattice(4))
     fine, coarse = (Lattice(level, k) for k, level in enumerate(data.levels))
-    assert fine.places(coarse).view(4, 4).tolist() == [[0, 1, 0, 1], [2, 3, 2, 3]] * 2
+    fine.check_blocks(coarse)
+    assert fine.places().view(4, 4).tolist() == [[0, 1, 0, 1], [2, 3, 2, 3]] * 2
 
 
 def test_other_graphs_are_refused():
@@ -100,7 +101,7 @@ def test_other_graphs_are_refused():
         Lattice(levels_of(random_graph(16, 30))[0])
     stripes = Coarsen(lambda edge_index, num_nodes: torch.arange(num_nodes) // 4)(make_lattice(4))
     with pytest.raises(ValueError, match="Level 1 must stand for blocks of 2 x 2 nodes"):
-        Lattice(stripes.levels[0]).places(Lattice(stripes.levels[1], 1))
+        Lattice(stripes.levels[0]).check_blocks(Lattice(stripes.levels[1], 1))
 
 
 def test_a_shift_moves_inputs_and_targets_alike_and_leaves_the_graph():

@@ -87,3 +87,16 @@ def test_a_tracer_and_a_compiler_record_the_operation_and_not_its_result(x):
     assert compiled(other) == cube(other, 2.0).sum()
     recorded = torch.fx.experimental.proxy_tensor.make_fx(lambda given: cube(given, 2.0))(x.detach())
     assert torch.equal(recorded(other), cube(other, 2.0))
+
+
+def test_arguments_that_are_left_out_have_their_defaults(x):
+    @operation("ghr_test::scaled")
+    def scaled(given: torch.Tensor, factor: float = 3.0) -> torch.Tensor:
+        return factor * given.detach()
+
+    def note(ctx, inputs, output):
+        ctx.factor = inputs[1]
+
+    scaled.register_autograd(lambda ctx, grad: (ctx.factor * grad, None), setup_context=note)
+    (grad,) = torch.autograd.grad(scaled(x).sum(), x)
+    assert grad.tolist() == [3.0, 3.0]

@@ -3,6 +3,7 @@
 import copy
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -45,11 +46,32 @@ class Lattice:
         same = at_hand(level.batch) and len(sides) > 0 and bool((sides == sides[0]).all())
         self.shape = (len(sides), int(sides[0])) if same else None
         self.starts = counts.cumsum(0) - counts
-        self.start, self.side = self.starts[level.batch], sides[level.batch]
-        local = torch.arange(level.num_nodes, device=level.batch.device) - self.start
-        self.row, self.column = local // self.side, local % self.side
         if k == 0 and at_hand(level.edge_index):
             self._check_edges(advice)
+
+    @cached_property
+    def start(self) -> Tensor:
+        """The first node of the lattice of every node."""
+        return self.starts[self.level.batch]
+
+    @cached_property
+    def side(self) -> Tensor:
+        """The side of the lattice of every node."""
+        return self.sides[self.level.batch]
+
+    @cached_property
+    def row(self) -> Tensor:
+        """The row of every node."""
+        return self._local // self.side
+
+    @cached_property
+    def column(self) -> Tensor:
+        """The column of every node."""
+        return self._local % self.side
+
+    @property
+    def _local(self) -> Tensor:
+        return torch.arange(self.level.num_nodes, device=self.starts.device) - self.start
 
     def look(self, offsets: Sequence[tuple[int, int]]) -> Tensor:
         """Return, for every node, the nodes that offsets (rows, columns) lead to: :math:`(N, S)`."""
@@ -60,17 +82,23 @@ class Lattice:
         row, column = (self.row + rows) % self.side, (self.column + columns) % self.side
         return self.start + row * self.side + column
 
-    def places(self, coarse: "Lattice") -> Tensor:
-        """Return the place of every node in its 2 x 2 block of the level above, row by row: :math:`(N)`.
-
-        Raises:
-            ValueError: If the level above stands for something else than such blocks.
-        """
-        wanted = (self.row // 2) * (self.side // 2) + self.column // 2 + coarse.starts[self.level.batch]
-        clusters = coarse.level.clusters
-        if at_hand(clusters) and not torch.equal(clusters, wanted):
-            raise ValueError(f"Level {coarse.k} must stand for blocks of 2 x 2 nodes. {OTHERS}")
+    def places(self) -> Tensor:
+        """Return the place of every node in its block of 2 x 2 nodes, row by row: :math:`(N)`."""
         return (self.row % 2) * 2 + self.column % 2
+
+    def check_blocks(self, coarse: "Lattice") -> None:
+        """Raise a ValueError if the level above stands for something else than blocks of 2 x 2 nodes."""
+        clusters = coarse.level.clusters
+        if at_hand(clusters) and not torch.equal(clusters, self._blocks(coarse)):
+            raise ValueError(f"Level {coarse.k} must stand for blocks of 2 x 2 nodes. {OTHERS}")
+
+    def _blocks(self, coarse: "Lattice") -> Tensor:
+        """Return the block that every node is in."""
+        count, side = coarse.shape or (0, 0)
+        if self.shape == (count, 2 * side):
+            block = torch.arange(count * side * side, device=self.starts.device).view(count, side, 1, side, 1)
+            return block.expand(-1, -1, 2, -1, 2).reshape(-1)
+        return (self.row // 2) * (self.side // 2) + self.column // 2 + coarse.starts[self.level.batch]
 
     def images(self) -> list[Tensor]:
         """Return the nodes of all lattices as images :math:`(B, L, L)`, one tensor for each side above zero."""

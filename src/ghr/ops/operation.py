@@ -1,6 +1,7 @@
 """Operations that PyTorch can trace, and that cost little where nothing traces them."""
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import torch
@@ -21,6 +22,7 @@ class Operation:
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
         self.op = torch.library.custom_op(name, function, mutates_args=())
         self.function = function
+        self.defaults = [parameter.default for parameter in signature(function).parameters.values()]
         self.differentiable: type[Function] | None = None
         self.__doc__ = function.__doc__
 
@@ -41,7 +43,11 @@ class Operation:
         if _heard(inputs[0]):
             return self.op(*inputs)
         if self.differentiable is not None:
-            return self.differentiable.apply(*inputs)  # type: ignore[no-untyped-call]
+            inputs = (*inputs, *self.defaults[len(inputs) :])
+            if torch._C._are_functorch_transforms_active():
+                return self.differentiable.apply(*inputs)  # type: ignore[no-untyped-call]
+            # What it does first would look up the signature, which takes 20 microseconds.
+            return super(Function, self.differentiable).apply(*inputs)  # type: ignore[misc]
         # One that has no gradient: the dispatcher lets nobody ask for one unnoticed, as a second derivative would.
         return self.op(*inputs) if torch.is_grad_enabled() else self.function(*inputs)
 

@@ -10,6 +10,7 @@ from ghr.hierarchy import Level
 from ghr.hierarchy.lattice import Lattice, square_offsets
 from ghr.nn.encoder import CodeEncoder, Width
 from ghr.nn.reset import reset_children
+from ghr.nn.values.blocks import Blocks
 from ghr.nn.values.stencil import Hops, Stencil, Way, edge_rates
 
 PLACES = 4  # of a 2 x 2 block
@@ -25,13 +26,13 @@ class SumLevel(NamedTuple):
             :meth:`SumCell.feed`.
         near: On lattices, where the offsets of the stencil lead; otherwise the edges, and what each is multiplied by.
         around: Where the offsets lead at which nodes below read; without directions a node reads from its cluster.
-        slot: Of every node below, its cluster and its place there as one number; none at level 0.
+        blocks: In which cluster the nodes below are, and at which of its places; none at level 0.
     """
 
     source: Tensor | None
     near: Way | tuple[Tensor, Tensor]
     around: Way
-    slot: Tensor | None
+    blocks: Blocks | None
 
 
 class SumCell(nn.Module):
@@ -96,9 +97,9 @@ class SumCell(nn.Module):
             lattices = [Lattice(level, k, num_graphs=num_graphs) for k, level in enumerate(levels)]
         parts: list[SumLevel] = []
         for k, level in enumerate(levels):
-            slot = level.assignment
-            if slot is not None and lattices:
-                slot = PLACES * slot + lattices[k - 1].places(lattices[k])
+            blocks = None if level.assignment is None else Blocks(level.assignment)
+            if blocks is not None and lattices:
+                blocks = _blocks(lattices[k - 1], lattices[k])
             near: Way | tuple[Tensor, Tensor]
             if lattices:
                 kind = 0 if k == 0 else 2 if k + 1 == len(levels) else 1
@@ -107,16 +108,15 @@ class SumCell(nn.Module):
                 rate = edge_rates(level.edge_index, level.num_nodes, self.pool.weight.dtype)
                 near = (level.edge_index, rate)
                 around = Way(torch.arange(level.num_nodes, device=rate.device).unsqueeze(1))
-            parts.append(SumLevel(None, near, around, slot))
+            parts.append(SumLevel(None, near, around, blocks))
         return tuple(parts)
 
     def feed(self, source: Tensor, parts: Sequence[SumLevel], levels: Sequence[Level]) -> tuple[SumLevel, ...]:
         """Return the levels with another input, summed up from level to level."""
         fed: list[SumLevel] = []
         for part, level in zip(parts, levels, strict=True):
-            if part.slot is not None:
-                slots = source.new_zeros(level.num_nodes * self.places, self.channels).index_add(0, part.slot, source)
-                source = slots.view(level.num_nodes, -1) @ self.pool.weight
+            if part.blocks is not None:
+                source = part.blocks.collect(source, level.num_nodes, self.places) @ self.pool.weight
             fed.append(part._replace(source=source))
         return tuple(fed)
 
@@ -128,9 +128,9 @@ class SumCell(nn.Module):
 
     def descend(self, above: Tensor, part: SumLevel) -> Tensor:
         """Return :math:`U u` for the nodes below a level."""
-        if part.slot is None:
+        if part.blocks is None:
             raise ValueError("Nothing is below the finest level.")
-        return self.unpool(above, part.around).reshape(-1, self.channels).index_select(0, part.slot)  # type: ignore[no-any-return]
+        return part.blocks.hand_out(self.unpool(above, part.around), self.places)
 
     def weigh(self, value: Tensor, control: Tensor | None) -> Tensor:
         r"""Return values times :math:`1 + \tanh(W c)`."""
@@ -150,6 +150,13 @@ def _nearest(channels: int) -> Tensor:
             down, right = divmod(place, 2)
             mask[offset, :, place] = row in (0, 2 * down - 1) and column in (0, 2 * right - 1)
     return mask.view(len(AROUND) * channels, PLACES * channels)
+
+
+def _blocks(fine: Lattice, coarse: Lattice) -> Blocks:
+    fine.check_blocks(coarse)
+    if coarse.shape is not None and fine.shape == (coarse.shape[0], 2 * coarse.shape[1]):
+        return Blocks(None, coarse.shape)
+    return Blocks(PLACES * coarse.level.clusters + fine.places())
 
 
 def _way(lattice: Lattice, offsets: Sequence[tuple[int, int]]) -> Way:

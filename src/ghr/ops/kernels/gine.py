@@ -22,6 +22,7 @@ from ghr.ops.kernels.blocks import ROWS, add_outer, flat, product
 from ghr.ops.kernels.logistic import logistic
 from ghr.ops.kernels.masks import add_relu, add_relu_masked, add_rows, add_where
 from ghr.ops.kernels.tile import BYTES
+from ghr.ops.kernels.turns import taken
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import load, spread, store, sum_of, where_bits, where_positive
 
@@ -31,7 +32,7 @@ ALL = 15
 
 @fast
 def forward(
-    first: int, stop: int, phases: int, begin: int, end: int, parts: Array, state: Array, between: Array, last: Array,
+    turns: Array, phases: int, begin: int, end: int, parts: Array, state: Array, between: Array, last: Array,
     weight: Array, eps: float, injection: Array, inverse: Array, z: Array, edges: Array, start: Array, source: Array,
     scale: Any, up: Array, up_bias: Array, down: Array, down_bias: Array, gated: bool,
 ) -> None:
@@ -40,7 +41,7 @@ def forward(
     The states after every update but the last go into `between`. Where that is empty, all updates are made in the place
     of the last: other nodes are read as z alone.
     """
-    for part in range(first, stop):
+    for part in taken(turns):
         for update in range(begin, end):
             x, out = _before(update, state, between, last), _after(update, between, last)
             if phases & NORMALISE:
@@ -52,7 +53,7 @@ def forward(
 
 @fast
 def backward(
-    first: int, stop: int, phases: int, begin: int, end: int, parts: Array, updates: int, state: Array, between: Array,
+    turns: Array, phases: int, begin: int, end: int, parts: Array, updates: int, state: Array, between: Array,
     weight: Array, eps: float, injection: Array, inverse: Array, z: Array, edges: Array, start: Array, source: Array,
     out_start: Array, out_target: Array, out_edge: Array, scale: Any,
     up: Array, up_bias: Array, up_back: Array, down_back: Array, zeros: Array, gated: bool, shared: bool,
@@ -65,7 +66,7 @@ def backward(
     of edges that differ need of so many updates at a time.
     """
     group = grad_m.shape[0]
-    for part in range(first, stop):
+    for part in taken(turns):
         for update in range(end - 1, begin - 1, -1):
             x, slot = _before(update, state, between, state), update % group
             if phases & NORMALISE:

@@ -9,6 +9,7 @@ from ghr.jit import compiled, exact, fast
 from ghr.ops.kernels.blocks import flat
 from ghr.ops.kernels.masks import add_rows
 from ghr.ops.kernels.tile import BYTES
+from ghr.ops.kernels.turns import taken
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import larger, load, spread, store, sum_of, where_equal, where_positive
 
@@ -53,10 +54,10 @@ def separate_parts(start: Array, source: Array, least: int) -> Array:
 
 
 @fast
-def inverse_norms(first: int, last: int, x: Array, eps: float, out: Array) -> None:
+def inverse_norms(turns: Array, x: Array, eps: float, out: Array) -> None:
     """out_i = 1 / sqrt(mean_j x_ij^2 + eps)."""
     width = x.shape[1]
-    for i in range(first, last):
+    for i in taken(turns):
         square = x.dtype.type(0)
         for j in range(width):
             square += x[i, j] * x[i, j]
@@ -65,12 +66,12 @@ def inverse_norms(first: int, last: int, x: Array, eps: float, out: Array) -> No
 
 @compiled
 def pool_normalised(
-    first: int, last: int, x: Array, inverse: Array, weight: Array, start: Array, member: Array, reduce: int, out: Array
+    turns: Array, x: Array, inverse: Array, weight: Array, start: Array, member: Array, reduce: int, out: Array
 ) -> None:
     """out_c = reduce over the members of x * inverse * weight."""
     width, lanes, zero = x.shape[1], BYTES // x.itemsize, x.dtype.type(0)
     whole = width // lanes * lanes
-    for c in range(first, last):
+    for c in taken(turns):
         low, high = start[c], start[c + 1]
         takers = x.dtype.type(max(high - low, 1) if reduce == MEAN else 1)
         begin = low + 1 if reduce == MAX and low < high else low
@@ -95,18 +96,18 @@ def pool_normalised(
 
 @compiled
 def pool_normalised_backward(
-    first: int, last: int, x: Array, inverse: Array, weight: Array, start: Array, member: Array, reduce: int,
+    turns: Array, x: Array, inverse: Array, weight: Array, start: Array, member: Array, reduce: int,
     out: Array, grad_out: Array, grad: Array, grad_weight: Array,
 ) -> None:  # fmt: skip
     """Gradient of `pool_normalised`; members that attain a maximum together share its gradient in equal parts.
 
-    The clusters are cut into as many chunks as there are sums for the weight; the range is one of chunks.
+    The clusters are cut into as many chunks as there are sums for the weight, and these are the parts.
     """
     width, clusters, chunks, lanes = x.shape[1], out.shape[0], grad_weight.shape[0], BYTES // x.itemsize
     whole, zero = width // lanes * lanes, x.dtype.type(0)  # a plain 0 would lift the arithmetic to 64 bits
     nothing = spread(zero)
     share, back = np.empty(width, x.dtype), np.empty(width, x.dtype)
-    for chunk in range(first, last):
+    for chunk in taken(turns):
         sums = grad_weight[chunk]
         for c in range(clusters * chunk // chunks, clusters * (chunk + 1) // chunks):
             low, high = start[c], start[c + 1]
@@ -121,8 +122,8 @@ def pool_normalised_backward(
                     dots = dots + given * load(weight, j) * own
                     store(back, j, given)
                 for j in range(whole, width):
-                    taken = reduce != MAX or x[i, j] * inverse[i] * weight[j] == out[c, j]
-                    back[j] = share[j] if taken else zero
+                    attains = reduce != MAX or x[i, j] * inverse[i] * weight[j] == out[c, j]
+                    back[j] = share[j] if attains else zero
                     dot += back[j] * weight[j] * x[i, j]
                 pull = inverse[i] * inverse[i] * inverse[i] * (sum_of(dots) + dot) / x.dtype.type(width)
                 for j in range(0, whole, lanes):
@@ -162,18 +163,18 @@ def _share_gradient(
 
 
 @fast
-def segment_sum(first: int, last: int, x: Array, start: Array, member: Array, out: Array) -> None:
+def segment_sum(turns: Array, x: Array, start: Array, member: Array, out: Array) -> None:
     """out_c = the sum of the members' rows."""
     width, rows, into = x.shape[1], flat(x), flat(out)
-    for c in range(first, last):
+    for c in taken(turns):
         into[c * width : (c + 1) * width] = 0
         add_rows(rows, member, start[c], start[c + 1], into, c * width, width)
 
 
 @fast
-def add_unpooled(first: int, last: int, base: Array, x: Array, assignment: Array, out: Array) -> None:
+def add_unpooled(turns: Array, base: Array, x: Array, assignment: Array, out: Array) -> None:
     """out_i = base_i + x of the cluster of i."""
-    for i in range(first, last):
+    for i in taken(turns):
         c = assignment[i]
         for j in range(base.shape[1]):
             out[i, j] = base[i, j] + x[c, j]

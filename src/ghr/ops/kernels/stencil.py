@@ -10,6 +10,7 @@ import numpy as np
 
 from ghr.jit import called, compiled
 from ghr.ops.kernels.tile import BYTES, make_tile
+from ghr.ops.kernels.turns import taken
 from ghr.ops.kernels.types import Array
 
 ROWS = 16  # of a lattice that are one part
@@ -17,7 +18,7 @@ tile_4x2, tile_4x1 = make_tile(4, 2, BYTES), make_tile(4, 1, BYTES)
 
 
 @compiled
-def convolve(first: int, stop: int, values: Array, side: int, weight: Array, out: Array) -> None:
+def convolve(turns: Array, values: Array, side: int, weight: Array, out: Array) -> None:
     """Fill what all nodes of some parts read; the weight is of shape (width, width * channels, padded columns)."""
     channels, columns = values.shape[1], out.shape[1]
     width, depth, wide = weight.shape
@@ -25,7 +26,7 @@ def convolve(first: int, stop: int, values: Array, side: int, weight: Array, out
     pairs, blocks = wide // (2 * lanes) * (2 * lanes), -(-side // ROWS)
     image = np.zeros((min(side, ROWS) + width) * across * channels + 8 * channels + 8, values.dtype)
     line = np.empty((side + 3) // 4 * 4 * wide, values.dtype)
-    for part in range(first, stop):
+    for part in taken(turns):
         lattice, top = part // blocks, part % blocks * ROWS
         bottom = min(side, top + ROWS)
         _surround(values, lattice, side, top, bottom, width // 2, image)
@@ -48,32 +49,38 @@ def convolve(first: int, stop: int, values: Array, side: int, weight: Array, out
 
 
 @compiled
-def correlate(first: int, stop: int, parts: int, values: Array, side: int, grad: Array, sums: Array) -> None:
-    """Add up the gradient of the weight over groups of parts, each into a sum (width, depth or more, columns)."""
-    channels, columns = values.shape[1], grad.shape[1]
-    groups, width, depth, wide = sums.shape
-    across, lanes = side + 2 * (width // 2), BYTES // values.itemsize
-    pairs, blocks = wide // (2 * lanes) * (2 * lanes), -(-side // ROWS)
+def correlate(turns: Array, parts: int, values: Array, side: int, grad: Array, sums: Array) -> None:
+    """Add up the gradient of the weight over groups of parts, transposed, into sums (columns, width, depth or more)."""
+    channels = values.shape[1]
+    groups, _, width, _ = sums.shape
+    across, blocks = side + 2 * (width // 2), -(-side // ROWS)
     image = np.zeros((min(side, ROWS) + width) * across * channels + 8 * channels + 8, values.dtype)
-    line = np.zeros(side * wide, values.dtype)
-    for part in range(first * parts // groups, stop * parts // groups):
-        lattice, top = part // blocks, part % blocks * ROWS
-        bottom, into = min(side, top + ROWS), sums[((part + 1) * groups - 1) // parts]
-        _surround(values, lattice, side, top, bottom, width // 2, image)
-        for y in range(bottom - top):
-            node = (lattice * side + top + y) * side
-            for x in range(side):
-                for j in range(columns):
-                    line[x * wide + j] = grad[node + x, j]
-            for row in range(width):
-                begin, at = (y + row) * across * channels, row * depth * wide
-                for k in range(0, depth, 4):
-                    for j in range(0, pairs, 2 * lanes):
-                        tile_4x2(image, begin + k, 1, channels, line, j, wide,
-                                 into, at + k * wide + j, wide, into, at + k * wide + j, wide, side)
-                    for j in range(pairs, wide, lanes):
-                        tile_4x1(image, begin + k, 1, channels, line, j, wide,
-                                 into, at + k * wide + j, wide, into, at + k * wide + j, wide, side)
+    for group in taken(turns):
+        for part in range(group * parts // groups, (group + 1) * parts // groups):
+            lattice, top = part // blocks, part % blocks * ROWS
+            _surround(values, lattice, side, top, min(side, top + ROWS), width // 2, image)
+            for y in range(min(side - top, ROWS)):
+                given = (lattice * side + top + y) * side * grad.shape[1]
+                for row in range(width):
+                    _add_row(grad, given, image, (y + row) * across * channels, channels, side, row, sums[group])
+
+
+@called
+def _add_row(
+    grad: Array, given: int, image: Array, begin: int, channels: int, side: int, row: int, sums: Array,
+) -> None:
+    """Add what a row of a lattice gives to one row of the matrices: four columns of the gradient are a tile."""
+    columns, width, deep = sums.shape
+    lanes = BYTES // image.itemsize
+    pairs = deep // (2 * lanes) * (2 * lanes)
+    for column in range(0, columns, 4):
+        at = (column * width + row) * deep
+        for k in range(0, pairs, 2 * lanes):
+            tile_4x2(grad, given + column, 1, columns, image, begin + k, channels,
+                     sums, at + k, width * deep, sums, at + k, width * deep, side)
+        for k in range(pairs, deep, lanes):
+            tile_4x1(grad, given + column, 1, columns, image, begin + k, channels,
+                     sums, at + k, width * deep, sums, at + k, width * deep, side)
 
 
 @called
