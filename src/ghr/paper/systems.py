@@ -91,6 +91,16 @@ LRIM_SYSTEMS = (
         note="not in the paper; knows places and directions on the lattice",
     ),
     System(
+        "ghr-sum-no-law",
+        "GHR with values (sum), no law of scale",
+        "ghr-sum",
+        {"scale_law": 0},
+        family="GHR",
+        own_recipe=True,
+        note="not in the paper; knows places and directions too; without the law, which takes most of the time of the "
+        "row above, an epoch is cheap, and nothing tells it what larger lattices are like",
+    ),
+    System(
         "ghr-sum-plain",
         "GHR with values (sum), no places, no directions",
         "ghr-sum",
