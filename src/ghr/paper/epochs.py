@@ -108,7 +108,7 @@ EPOCHS: dict[str, dict[str, int]] = {
     "lrim-16-hard": {
         "ghr-gated-gcn": 16,
         "ghr-sum": 200,
-        "ghr-sum-no-law": 800,
+        "ghr-sum-no-law": 300,
         "ghr-sum-plain": 300,
         "gin": 190,
         "gated-gcn": 70,
@@ -125,7 +125,7 @@ EPOCHS: dict[str, dict[str, int]] = {
     "lrim-32-hard": {
         "ghr-gated-gcn": 19,
         "ghr-sum": 200,
-        "ghr-sum-no-law": 800,
+        "ghr-sum-no-law": 300,
         "ghr-sum-plain": 300,
         "gin": 190,
         "gated-gcn": 70,
