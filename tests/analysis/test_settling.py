@@ -80,3 +80,17 @@ def test_a_change_is_relative_to_the_largest(before, after, change):
 
 def test_a_change_to_nothing_is_endless():
     assert relative_change(torch.ones(2), torch.zeros(2)) == float("inf")
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (torch.ones(7, dtype=torch.bool), r"rows is a mask of the shape \(7,\), but there are 8 predictions"),
+        (torch.tensor([0, 8]), "rows has 8, but must be in 0 to 7"),
+        (torch.tensor([0.5]), "rows must be a mask or whole numbers; got torch.float32"),
+        ([0], "rows must be a tensor; got the list"),
+    ],
+)
+def test_predictions_that_are_not_there_are_refused(rows, said):
+    with pytest.raises(ValueError, match=said):
+        measure_settling(MinPlusGHR(levels=1, steps=3, t_low=4), path_graph(8), rows)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from ghr.checks import check_names, check_whole
+from ghr.hierarchy.tensors import check_range, check_tensor, describe
 from ghr.models.recurrence import Recurrence
 from ghr.models.settle import MOST_STEPS, relative_change
 from ghr.models.state import State
@@ -61,17 +62,31 @@ def measure_settling(
             if number == steps - 1:
                 before = prediction
         before = model.read_state(encoded, size) if before is None else before
-        residual = relative_change(*(each if rows is None else each[rows] for each in (before, prediction)))
+        chosen = _check_rows(rows, len(prediction))
+        residual = relative_change(before[chosen], prediction[chosen])
         generator = torch.Generator().manual_seed(seed)
         ends = []
         for _ in range(2):
             state = State(*(tuple(_draw_like(part, generator) for part in parts) for parts in size))
             for _ in range(steps):
                 prediction, state = model.step(encoded, state, **loops)
-            ends.append(prediction if rows is None else prediction[rows])
+            ends.append(prediction[chosen])
     finally:
         model.train(training)
     return Settling(steps, residual, relative_change(*ends))
+
+
+def _check_rows(rows: Any, count: int) -> Tensor | slice:
+    """Return which predictions are looked at, or raise a ValueError if they are not there."""
+    if rows is None:
+        return slice(None)
+    if check_tensor("rows", rows).dtype == torch.bool and rows.shape != (count,):
+        raise ValueError(f"rows is a mask of the shape {tuple(rows.shape)}, but there are {count} predictions.")
+    if rows.is_floating_point():
+        raise ValueError(f"rows must be a mask or whole numbers; got {describe(rows)}.")
+    if rows.dtype != torch.bool:
+        check_range("rows", rows, count - 1)
+    return rows  # type: ignore[no-any-return]
 
 
 def _draw_like(state: Tensor, generator: torch.Generator) -> Tensor:
