@@ -7,16 +7,17 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from ghr.checks import check_choice, check_flag, check_whole
-from ghr.hierarchy import Coarsen
+from ghr.hierarchy import Coarsen, Level
 from ghr.hierarchy.data import num_graphs_of
 from ghr.hierarchy.lattice import shift_lattices
+from ghr.hierarchy.near import bring_near
 from ghr.models.cell import LevelCell, LevelCellUpdate, LevelState
 from ghr.models.coarsening import COARSENING, choose_coarse_dim, choose_coarsen, coarse_width, make_transform
 from ghr.models.ghr_options import complete_options, suggested_names
 from ghr.models.inputs import Widths, check_channels, check_input
 from ghr.models.levels import LevelCells, sort_levels
 from ghr.models.recurrence import Recurrence, Step
-from ghr.models.state import INITIAL_STATES, Encoded, State
+from ghr.models.state import INITIAL_STATES, Encoded, Shown, State
 from ghr.models.values import (
     CarryValues,
     Gate,
@@ -324,8 +325,20 @@ class GHR(Recurrence[Encoded]):
         if isinstance(data, Encoded):
             return self._check_encoded(data)
         given = check_input(data, self.in_channels, self)
-        levels = self._levels(data)
-        num_graphs, config = num_graphs_of(data), self.config
+        return self._encode(self._levels(data), given, num_graphs_of(data))
+
+    def _encode_unseen(self, data: Data | Encoded) -> Encoded:
+        if isinstance(data, Encoded):
+            return self._check_encoded(data)
+        given, levels = check_input(data, self.in_channels, self), self._levels(data)
+        near = None if isinstance(self.values, SumValues) else bring_near(levels)  # lattices stay row by row
+        if near is None:
+            return self._encode(levels, given, num_graphs_of(data))
+        encoded = self._encode(near.levels, given.index_select(0, near.order), num_graphs_of(data))
+        return encoded._replace(shown=Shown(near.place, levels[0], given))
+
+    def _encode(self, levels: tuple[Level, ...], given: Tensor, num_graphs: int) -> Encoded:
+        config = self.config
         parts = () if self.values is None else self.values.prepare(levels, given, num_graphs)
         if self.state_channels == 0:
             return Encoded(levels, None, (), (), None, num_graphs, config, given, parts)

@@ -16,7 +16,7 @@ from ghr.models.base import GraphModel
 from ghr.models.global_step import count_updates, run_global_step, trace_global_step
 from ghr.models.inputs import dtype_of
 from ghr.models.settle import MOST_STEPS, Settled, Steps, check_steps
-from ghr.models.state import State
+from ghr.models.state import Shown, State
 from ghr.nn.encoder import check_dtype
 from ghr.nn.readout import Readout, ReadoutInput
 
@@ -128,6 +128,10 @@ class Recurrence(GraphModel, Generic[EncodedT]):
         """Encode node and edge features, once per forward pass; what is encoded already is returned as it is."""
         raise NotImplementedError
 
+    def _encode_unseen(self, data: Data | EncodedT) -> EncodedT:
+        """Encode a batch whose states nobody will see: its nodes may come in an order that is faster to compute."""
+        return self.encode(data)
+
     def initial_state(self, data: Data | EncodedT) -> State:
         """Return the state before the first step."""
         raise NotImplementedError
@@ -162,7 +166,7 @@ class Recurrence(GraphModel, Generic[EncodedT]):
         steps = check_steps(self.steps if steps is None else steps)
         if isinstance(steps, Settled):
             return self.rollout(data, steps, t_high=t_high, t_low=t_low)[-1]
-        encoded = self.encode(data)
+        encoded = self._encode_unseen(data)
         for state in self._run(encoded, steps, self._updates(len(encoded.levels), t_high, t_low)):  # noqa: B007
             pass  # only the last one is read
         return self._read(encoded, state)
@@ -177,7 +181,7 @@ class Recurrence(GraphModel, Generic[EncodedT]):
     ) -> list[Tensor]:
         """Return the predictions after every step, the first step first; arguments as in :meth:`forward`."""
         steps = check_steps(self.steps if steps is None else steps)
-        encoded = self.encode(data)
+        encoded = self._encode_unseen(data)
         updates = self._updates(len(encoded.levels), t_high, t_low)
         if not isinstance(steps, Settled):
             return [self._read(encoded, state) for state in self._run(encoded, steps, updates)]
@@ -307,11 +311,15 @@ class Recurrence(GraphModel, Generic[EncodedT]):
             yield state
 
     def _read(self, encoded: EncodedT, state: State) -> Tensor:
-        finest = encoded.levels[0]
+        finest, x = encoded.levels[0], getattr(encoded, "given", None)
         low, values = state.low, state.values[0] if state.values else None
+        shown: Shown | None = getattr(encoded, "shown", None)
+        if shown is not None:
+            finest, x = shown.finest, shown.given
+            low = low.index_select(0, shown.place)
+            values = None if values is None else values.index_select(0, shown.place)
         if values is not None:
             low = torch.cat([low, values], dim=1)
-        x = getattr(encoded, "given", None)
         given = ReadoutInput(low, finest.batch, encoded.num_graphs, finest.edge_index, encoded.edge_attr, values, x)
         return self.readout(given)  # type: ignore[no-any-return]
 

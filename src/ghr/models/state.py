@@ -33,6 +33,20 @@ class State(NamedTuple):
         return self.levels[-1]
 
 
+class Shown(NamedTuple):
+    """A batch as it was given, where its nodes are computed in another order.
+
+    Attributes:
+        place: Where every node is in that order.
+        finest: Level 0.
+        given: The input.
+    """
+
+    place: Tensor
+    finest: Level
+    given: Tensor
+
+
 class Encoded(NamedTuple):
     """A batch after input encoding: computed once, read at every step.
 
@@ -46,6 +60,7 @@ class Encoded(NamedTuple):
         config: That of the model.
         given: The input as it was given, for values and their readouts.
         parts: How values move on every level, of a model that has them.
+        shown: How predictions are made in the order of the nodes as given, where all else here is in another.
     """
 
     levels: tuple[Level, ...]
@@ -57,6 +72,7 @@ class Encoded(NamedTuple):
     config: Mapping[str, Any]
     given: Tensor
     parts: tuple[Any, ...] = ()
+    shown: Shown | None = None
 
 
 class LearnedState(nn.Module):

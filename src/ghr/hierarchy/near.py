@@ -1,0 +1,78 @@
+"""Nodes of large graphs in an order in which neighbours are near each other, so that what they read is in the cache."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+from torch import Tensor
+
+from ghr.hierarchy.kernels import build_rows, is_symmetric
+from ghr.hierarchy.level import Level
+from ghr.hierarchy.tensors import at_hand
+
+FAR = 8192  # mean distance of the ends of an edge, in rows: from there on their states do not fit into a core's cache
+SAMPLE = 4096  # edges that are looked at
+
+
+class Near(NamedTuple):
+    """Levels with their nodes in another order.
+
+    Attributes:
+        levels: The levels.
+        order: The nodes of level 0 in their new order.
+        place: Where every node of level 0 is now.
+    """
+
+    levels: tuple[Level, ...]
+    order: Tensor
+    place: Tensor
+
+
+def bring_near(levels: Sequence[Level]) -> Near | None:
+    """Return levels whose neighbours are near each other; ``None`` where they are already, or cannot be looked at.
+
+    Nodes of level 0 come breadth first, by the method of Cuthill and McKee, and clusters as their first members do.
+    """
+    if not _is_far(levels[0]):
+        return None
+    orders = [_breadth_first(levels[0])]
+    places = [_invert(orders[0])]
+    for level in levels[1:]:
+        first = level.batch.new_full((level.num_nodes,), len(places[-1]))  # where a cluster without members stays
+        orders.append(first.scatter_reduce_(0, level.clusters, places[-1], "amin").argsort(stable=True))
+        places.append(_invert(orders[-1]))
+    moved = [
+        replace(
+            level,
+            edge_index=places[k][level.edge_index],
+            batch=level.batch[orders[k]],
+            assignment=None if k == 0 else places[k][level.clusters[orders[k - 1]]],
+            centre_distance=None if level.centre_distance is None else level.centre_distance[orders[k - 1]],
+        )
+        for k, level in enumerate(levels)
+    ]
+    return Near(tuple(moved), orders[0], places[0])
+
+
+def _is_far(level: Level) -> bool:
+    edges = level.edge_index
+    if level.num_nodes <= FAR or edges.size(1) == 0 or not at_hand(edges):
+        return False
+    some = edges[:, :: -(-edges.size(1) // SAMPLE)]
+    return float((some[0] - some[1]).abs().double().mean()) > FAR
+
+
+def _breadth_first(level: Level) -> Tensor:
+    source, target = level.edge_index.contiguous().numpy()
+    start, neighbour, _ = build_rows(source, target, np.empty(0), level.num_nodes, is_symmetric(source, target))
+    shape, ones = (level.num_nodes, level.num_nodes), np.ones(neighbour.size, np.int8)
+    rows = csr_array((ones, neighbour.view(np.int32), start.astype(np.int32)), shape=shape)
+    return torch.from_numpy(reverse_cuthill_mckee(rows, symmetric_mode=True).astype(np.int64))
+
+
+def _invert(order: Tensor) -> Tensor:
+    return torch.empty_like(order).scatter_(0, order, torch.arange(len(order)))
