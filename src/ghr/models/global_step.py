@@ -1,7 +1,7 @@
 """One global step over all levels, Algorithm 2 of the paper, for every kind of update."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 S = TypeVar("S")
@@ -26,7 +26,7 @@ class LevelUpdate(Protocol[S]):
         """
 
 
-def run_global_step(levels: Sequence[LevelUpdate[S]], states: Sequence[S], updates: Sequence[int]) -> list[S]:
+def run_global_step(levels: Sequence[LevelUpdate[S]], states: Iterable[S], updates: Sequence[int]) -> list[S]:
     """Return all states after one global step: every update of a level is followed by the whole loop of the one below.
 
     Args:

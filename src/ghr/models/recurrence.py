@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import torch
@@ -18,7 +19,7 @@ from ghr.models.inputs import dtype_of
 from ghr.models.settle import MOST_STEPS, Settled, Steps, check_steps
 from ghr.models.state import Shown, State
 from ghr.nn.encoder import check_dtype
-from ghr.nn.readout import Readout, ReadoutInput
+from ghr.nn.readout import NodeReadout, Readout, ReadoutInput
 
 
 class EncodedLike(Protocol):
@@ -142,8 +143,10 @@ class Recurrence(GraphModel, Generic[EncodedT]):
 
     def _advance(self, encoded: EncodedT, state: State, updates: tuple[int, ...]) -> State:
         """One global step, with so many updates of every level, fine to coarse."""
-        step = self._begin(encoded, state)
-        return step.finish(run_global_step(step.levels, step.states, updates))
+        levels, states, finish = self._begin(encoded, state)
+        begun = iter(states)
+        del state, states  # those of a large graph are large, and of no use once its levels have moved on
+        return finish(run_global_step(levels, begun, updates))
 
     def forward(  # type: ignore[override]  # the loops by name
         self,
@@ -167,9 +170,11 @@ class Recurrence(GraphModel, Generic[EncodedT]):
         if isinstance(steps, Settled):
             return self.rollout(data, steps, t_high=t_high, t_low=t_low)[-1]
         encoded = self._encode_unseen(data)
-        for state in self._run(encoded, steps, self._updates(len(encoded.levels), t_high, t_low)):  # noqa: B007
-            pass  # only the last one is read
-        return self._read(encoded, state)
+        updates = self._updates(len(encoded.levels), t_high, t_low)
+        states, advance = [self.initial_state(encoded)], self._how_to_advance()
+        for _ in range(steps):  # nobody holds on to the state that a step begins with
+            states.append(advance(encoded, states.pop(), updates))
+        return self._read(encoded, states.pop())
 
     def rollout(  # type: ignore[override]  # the loops by name
         self,
@@ -302,26 +307,30 @@ class Recurrence(GraphModel, Generic[EncodedT]):
 
     def _run(self, encoded: EncodedT, steps: int, updates: tuple[int, ...]) -> Iterator[State]:
         """Give the state after every step."""
-        state = self.initial_state(encoded)
+        state, advance = self.initial_state(encoded), self._how_to_advance()
         for _ in range(steps):
-            if self.checkpoint and torch.is_grad_enabled():
-                state = checkpoint(self._advance, encoded, state, updates, use_reentrant=False)
-            else:
-                state = self._advance(encoded, state, updates)
+            state = advance(encoded, state, updates)
             yield state
+
+    def _how_to_advance(self) -> Callable[..., State]:
+        """Return :meth:`_advance`, or what does so and keeps little for gradients."""
+        if self.checkpoint and torch.is_grad_enabled():
+            return partial(checkpoint, self._advance, use_reentrant=False)
+        return self._advance
 
     def _read(self, encoded: EncodedT, state: State) -> Tensor:
         finest, x = encoded.levels[0], getattr(encoded, "given", None)
         low, values = state.low, state.values[0] if state.values else None
         shown: Shown | None = getattr(encoded, "shown", None)
-        if shown is not None:
-            finest, x = shown.finest, shown.given
-            low = low.index_select(0, shown.place)
+        node_by_node = isinstance(self.readout, NodeReadout)  # then predictions are put in order, which are smaller
+        if shown is not None and not node_by_node:
+            finest, x, low = shown.finest, shown.given, low.index_select(0, shown.place)
             values = None if values is None else values.index_select(0, shown.place)
         if values is not None:
             low = torch.cat([low, values], dim=1)
         given = ReadoutInput(low, finest.batch, encoded.num_graphs, finest.edge_index, encoded.edge_attr, values, x)
-        return self.readout(given)  # type: ignore[no-any-return]
+        prediction: Tensor = self.readout(given)
+        return prediction.index_select(0, shown.place) if shown is not None and node_by_node else prediction
 
 
 def _check_t_high(t_high: int | Sequence[int]) -> int | tuple[int, ...]:

@@ -59,6 +59,7 @@ class GINE(Conv):
             attr = self.epsilon.new_zeros(1, self.channels)
         elif attr.size(0) > 1:
             attr, edge_index = attr.index_select(0, neighbours.order), edge_index[:, neighbours.order]
+        neighbours = neighbours._replace(order=neighbours.order.new_empty(0))  # nobody asks for it any more
         return Edges(edge_index, attr, neighbours=neighbours)
 
     def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
