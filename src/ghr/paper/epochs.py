@@ -1,7 +1,7 @@
 """How many epochs of every system take about the processor time of its column, by ``studies/equal_budget/measure.py``.
 
-They are fixed here, so that a run is the same wherever it is trained. What no longer improves sooner has 300. Those of
-trees are rounds of boosting.
+They are fixed here, so that a run is the same wherever it is trained. Rows that stop improving sooner have 300. Those
+of trees are rounds of boosting.
 """
 
 EPOCHS: dict[str, dict[str, int]] = {
