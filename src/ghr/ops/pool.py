@@ -82,8 +82,7 @@ def add_unpooled(base: Tensor, x: Tensor, assignment: Tensor, members: Members |
 @operation("ghr::pool_normalised")
 def _pool_normalised(x: Tensor, weight: Tensor, start: Tensor, member: Tensor, eps: float, reduce: int) -> Tensor:
     out, inverse = buffers.empty((start.numel() - 1, x.size(1)), x), x.new_empty(x.size(0))
-    share(segments.inverse_norms, x.size(0), as_array(x), eps, as_array(inverse), least=PART)
-    arrays = (*map(as_array, (x, inverse, weight, start, member)), reduce, as_array(out))
+    arrays = (*map(as_array, (x, weight)), eps, *map(as_array, (start, member)), reduce, *map(as_array, (inverse, out)))
     share(segments.pool_normalised, out.size(0), *arrays, least=PART)
     return out
 
@@ -100,10 +99,9 @@ def _pool_normalised_backward(
     chunks = chunk_count(out.size(0))
     grad, inverse = buffers.empty(tuple(x.shape), x), x.new_empty(x.size(0))
     grad_weight = x.new_zeros(chunks, x.size(1))
-    share(segments.inverse_norms, x.size(0), as_array(x), eps, as_array(inverse), least=PART)
     share(
-        segments.pool_normalised_backward, chunks, *map(as_array, (x, inverse, weight, start, member)), reduce,
-        *map(as_array, (out, grad_out.contiguous(), grad, grad_weight)),
+        segments.pool_normalised_backward, chunks, *map(as_array, (x, weight)), eps, *map(as_array, (start, member)),
+        reduce, *map(as_array, (inverse, out, grad_out.contiguous(), grad, grad_weight)),
     )  # fmt: skip
     return grad, grad_weight.sum(0)
 

@@ -53,26 +53,31 @@ def separate_parts(start: Array, source: Array, least: int) -> Array:
     return cuts[: count + 1]
 
 
-@fast
-def inverse_norms(turns: Array, x: Array, eps: float, out: Array) -> None:
-    """out_i = 1 / sqrt(mean_j x_ij^2 + eps)."""
-    width = x.shape[1]
-    for i in taken(turns):
-        square = x.dtype.type(0)
-        for j in range(width):
+@exact
+def _measure(x: Array, members: Array, eps: float, inverse: Array) -> None:
+    """Fill what the norm multiplies some rows by, 1 / sqrt(mean_j x_ij^2 + eps)."""
+    width, lanes, zero = x.shape[1], BYTES // x.itemsize, x.dtype.type(0)
+    whole = width // lanes * lanes
+    for i in members:
+        squares, square = spread(zero), zero
+        for j in range(0, whole, lanes):
+            squares = squares + load(x, i * width + j) * load(x, i * width + j)
+        for j in range(whole, width):
             square += x[i, j] * x[i, j]
-        out[i] = 1 / np.sqrt(square / width + eps)
+        inverse[i] = 1 / np.sqrt((sum_of(squares) + square) / width + eps)
 
 
 @compiled
 def pool_normalised(
-    turns: Array, x: Array, inverse: Array, weight: Array, start: Array, member: Array, reduce: int, out: Array
-) -> None:
-    """out_c = reduce over the members of x * inverse * weight."""
+    turns: Array, x: Array, weight: Array, eps: float, start: Array, member: Array, reduce: int, inverse: Array,
+    out: Array,
+) -> None:  # fmt: skip
+    """out_c = reduce over the members of x * inverse * weight; `inverse` is filled."""
     width, lanes, zero = x.shape[1], BYTES // x.itemsize, x.dtype.type(0)
     whole = width // lanes * lanes
     for c in taken(turns):
         low, high = start[c], start[c + 1]
+        _measure(x, member[low:high], eps, inverse)
         takers = x.dtype.type(max(high - low, 1) if reduce == MEAN else 1)
         begin = low + 1 if reduce == MAX and low < high else low
         for j in range(0, whole, lanes):
@@ -96,7 +101,7 @@ def pool_normalised(
 
 @compiled
 def pool_normalised_backward(
-    turns: Array, x: Array, inverse: Array, weight: Array, start: Array, member: Array, reduce: int,
+    turns: Array, x: Array, weight: Array, eps: float, start: Array, member: Array, reduce: int, inverse: Array,
     out: Array, grad_out: Array, grad: Array, grad_weight: Array,
 ) -> None:  # fmt: skip
     """Gradient of `pool_normalised`; members that attain a maximum together share its gradient in equal parts.
@@ -111,6 +116,7 @@ def pool_normalised_backward(
         sums = grad_weight[chunk]
         for c in range(clusters * chunk // chunks, clusters * (chunk + 1) // chunks):
             low, high = start[c], start[c + 1]
+            _measure(x, member[low:high], eps, inverse)
             _share_gradient(c, x, inverse, weight, member[low:high], reduce, out, grad_out, share)
             for e in range(low, high):
                 i = member[e]
