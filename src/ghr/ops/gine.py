@@ -116,12 +116,13 @@ def _loop_backward(
     bits = 0 if shared else edges.size(0) * mask_width(d, state.element_size())
     masks = buffers.empty((group, bits), torch.empty(0, dtype=torch.uint8))
     grad_edges = buffers.empty((0, d) if shared else tuple(edges.shape), state)
-    sums = [state.new_zeros(count, size) for size in (d, d, 1, d * wide, wide, half * d, d)]  # of every part its own
+    sizes = (d, d, 1, d * wide, wide, half * d, d)
+    sums = state.new_zeros(count, sum(sizes))
     arrays = (
         updates, *_vectors(state), as_array(between.flatten(1)), *_vectors(norm_weight), norm_eps,
         *_vectors(injection, inverse, z, edges, start, source, out_start, out_target, out_edge), _scale(epsilon),
         *_vectors(up.t(), up_bias, up, down, state.new_zeros(max(wide, d))), gated, shared,
-        as_array(masks), as_array(grad_m), *_vectors(grad, grad_injection, grad_edges), *map(as_array, sums),
+        as_array(masks), as_array(grad_m), *_vectors(grad, grad_injection, grad_edges), as_array(sums),
     )  # fmt: skip
     if alone.item():
         share(kernels.backward, count, kernels.ALL, 0, updates, as_array(parts), *arrays)
@@ -130,17 +131,19 @@ def _loop_backward(
         for update in reversed(range(updates)):
             for phase in phases:
                 share(kernels.backward, count, phase, update, update + 1, as_array(parts), *arrays)
-    grad_edge, grad_norm, grad_scale, grad_up, grad_up_bias, grad_down, grad_down_bias = (each.sum(0) for each in sums)
-    return [
+    grad_edge, grad_norm, grad_scale, grad_up, grad_up_bias, grad_down, grad_down_bias = sums.sum(0).split_with_sizes(
+        sizes
+    )
+    return [  # no view of another
         grad,
         grad_injection,
-        grad_norm,
-        grad_edge.view(1, d) if shared else grad_edges,
+        grad_norm.clone(),
+        grad_edge.view(1, d).clone() if shared else grad_edges,
         grad_scale.sum(),
         grad_up.view(d, wide).t().contiguous(),
-        grad_up_bias,
+        grad_up_bias.clone(),
         grad_down.view(half, d).t().contiguous(),
-        grad_down_bias,
+        grad_down_bias.clone(),
     ]
 
 

@@ -99,7 +99,7 @@ def _check_range(key: Array, count: int, name: str) -> None:
 
 def as_array(tensor: Tensor) -> Array:
     """Return a tensor's memory as an array, for kernels to read or fill."""
-    return tensor.detach().numpy()
+    return (tensor.detach() if tensor.requires_grad else tensor).numpy()
 
 
 def as_arrays(*tensors: Tensor) -> list[Array]:

@@ -57,16 +57,22 @@ def backward(
     weight: Array, eps: float, injection: Array, inverse: Array, z: Array, edges: Array, start: Array, source: Array,
     out_start: Array, out_target: Array, out_edge: Array, scale: Any,
     up: Array, up_bias: Array, up_back: Array, down_back: Array, zeros: Array, gated: bool, shared: bool,
-    masks: Array, grad_m: Array, grad: Array, grad_injection: Array, grad_edges: Array, shared_edges: Array,
-    grad_norm: Array, grad_scale: Array, grad_up: Array, grad_up_bias: Array, grad_down: Array, grad_down_bias: Array,
+    masks: Array, grad_m: Array, grad: Array, grad_injection: Array, grad_edges: Array, sums: Array,
 ) -> None:
     """Let some parts carry the gradient back over the updates before `end` to `begin`.
 
-    Gradients of weights, and of an edge that all share, are sums per part. `masks` and `grad_m` hold what the gradients
-    of edges that differ need of so many updates at a time.
+    Every part has `sums` of the gradients of an edge that all share, the norm, the scale, the first map, its bias, the
+    second map and its bias, one behind the other. `masks` and `grad_m` hold what the gradients of edges that differ
+    need of so many updates at a time.
     """
-    group = grad_m.shape[0]
+    group, width, wide, half = grad_m.shape[0], weight.size, up_bias.size, down_back.size // weight.size
+    to_up = 2 * width + 1
+    to_down = to_up + (width + 1) * wide
     for part in taken(turns):
+        own = sums[part]
+        shared_edge, grad_norm, grad_scale = own[:width], own[width:2 * width], own[2 * width:to_up]
+        grad_up, grad_up_bias = own[to_up:to_up + width * wide], own[to_up + width * wide:to_down]
+        grad_down, grad_down_bias = own[to_down:to_down + half * width], own[to_down + half * width:]
         for update in range(end - 1, begin - 1, -1):
             x, slot = _before(update, state, between, state), update % group
             if phases & NORMALISE:
@@ -74,12 +80,11 @@ def backward(
             if phases & NODES:
                 _backward_nodes(parts[part], parts[part + 1], weight.size, shared, z, edges, start, source, scale, up,
                                 up_bias, up_back, down_back, zeros, gated, grad, masks[slot], grad_m[slot],
-                                grad_up[part], grad_up_bias[part], grad_down[part], grad_down_bias[part],
-                                grad_scale[part])
+                                grad_up, grad_up_bias, grad_down, grad_down_bias, grad_scale)
             if phases & EDGES:
                 _backward_edges(parts[part], parts[part + 1], shared, x, weight, inverse, z, edges, out_start,
                                 out_target, out_edge, scale, masks[slot], grad_m[slot], grad, grad_injection,
-                                shared_edges[part], grad_norm[part], update == updates - 1)
+                                shared_edge, grad_norm, update == updates - 1)
             if phases & FEATURES and not shared and slot == 0:
                 _edge_gradients(parts[part], parts[part + 1], weight.size, start, masks, grad_m,
                                 min(group, updates - update), grad_edges, update + group >= updates)
