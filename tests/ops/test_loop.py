@@ -28,11 +28,10 @@ def record(alone, *, back):
     """Return (parts, stage, updates) of every call of a kernel; on one thread, a call has all parts."""
     calls = []
 
-    def kernel(turns, stage, parts, begin, end, updates, *arrays):
+    def kernel(first, stop, stage, parts, begin, end, updates, *arrays):
         assert parts.tolist() == [0, 1, 4]
         assert (updates, arrays) == (3, ("a", "b"))
-        assert turns.tolist() == [0, 0, 2]
-        calls.append((stage, begin, end))
+        calls.append((first, stop, stage, begin, end))
 
     run_stages(kernel, (ALL, FIRST, SECOND), PARTS, torch.tensor(alone), 3, ("a", "b"), back=back)
     return calls
@@ -45,14 +44,14 @@ def one_thread(monkeypatch):
 
 @pytest.mark.parametrize("back", [False, True])
 def test_parts_that_no_edge_joins_run_everything_by_themselves(back):
-    assert record(True, back=back) == [(ALL, 0, 3)]
+    assert record(True, back=back) == [(0, 2, ALL, 0, 3)]
 
 
 def test_joined_parts_wait_for_each_other_after_every_stage():
-    wanted = [(stage, update, update + 1) for update in range(3) for stage in (FIRST, SECOND)]
-    assert record(False, back=False) == wanted
+    turns = [(0, 2, stage, update, update + 1) for update in range(3) for stage in (FIRST, SECOND)]
+    assert record(False, back=False) == turns
 
 
 def test_on_the_way_back_the_last_update_comes_first_and_stages_stay_in_order():
-    wanted = [(stage, update, update + 1) for update in (2, 1, 0) for stage in (FIRST, SECOND)]
-    assert record(False, back=True) == wanted
+    turns = [(0, 2, stage, update, update + 1) for update in (2, 1, 0) for stage in (FIRST, SECOND)]
+    assert record(False, back=True) == turns

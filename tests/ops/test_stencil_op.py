@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numba
 import pytest
 import torch
@@ -50,3 +52,16 @@ def test_results_do_not_depend_on_the_number_of_threads():
 def test_the_operation_is_well_formed():
     values, matrices, _, side = case(torch.float64, 2, 4, 3, 2, 3)
     torch.library.opcheck(torch.ops.ghr.stencil.default, (values, matrices, side))
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux tells how much memory is in use")
+def test_kernels_give_their_memory_back():
+    values, matrices = torch.randn(4 * 32 * 32, 12, requires_grad=True), torch.randn(25 * 12, 12, requires_grad=True)
+
+    def use(times):
+        for _ in range(times):
+            stencil(values, matrices, 4, 32).sum().backward()
+        return 4096 * int(Path("/proc/self/statm").read_text().split()[1])
+
+    before = use(20)
+    assert use(100) - before < 5e6  # images of 36 kB that three kernels did not give back would be 10 MB

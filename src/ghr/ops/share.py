@@ -1,7 +1,7 @@
-"""Work that threads share: rows or parts of the nodes, each done by one thread.
+"""Work that threads share: ranges of rows or of parts of the nodes, each done by one thread.
 
 Numba's own parallel loops compile everything they call again for every loop, which takes minutes for large kernels.
-Kernels here are compiled once, and every thread calls them once; they let go of Python's lock while they run.
+Kernels here are compiled once, for a range; they let go of Python's lock while they run.
 """
 
 import ctypes
@@ -12,39 +12,45 @@ from functools import lru_cache
 from typing import Any
 
 import numba
-import numpy as np
 from torch import Tensor
 
 PIECES = 8  # of these a thread's share has at least so many halves: one that is held up leaves them to the rest
 
 
 def share(work: Callable[..., None], count: int, *args: Any, least: int = 1) -> None:
-    """Call ``work(turns, *args)`` on as many threads as numba has; what each does is ``taken(turns)``.
+    """Call ``work(first, last, *args)`` so that the ranges cover all of `count`, on as many threads as numba has.
 
-    What becomes of a row must not depend on which others a thread takes.
+    What becomes of a row must not depend on which others are in its range.
 
     Args:
-        work: A kernel; see :func:`ghr.ops.kernels.turns.taken`.
+        work: A kernel.
         count: Number of rows or parts.
         args: What else the kernel takes.
         least: Rows that are worth a range.
     """
     threads = min(numba.get_num_threads(), count // least)
-    turns = np.array([0, *_cut(count, max(threads, 1), least)])
-    if threads > 1:
-        _on_threads(threads, lambda: work(turns, *args))
-    else:
-        work(turns, *args)
+    if threads <= 1:
+        work(0, count, *args)
+        return
+    left = iter(_cut(count, threads, least))  # handing out the next one is atomic
+
+    def take() -> None:
+        for first, last in left:
+            work(first, last, *args)
+
+    _on_threads(threads, take)
 
 
-def _cut(count: int, threads: int, least: int) -> list[int]:
-    """Return where ranges begin that cover all of `count`, and that: ever shorter ones, which end together."""
-    cuts = [0]
-    least = max(least, count // (PIECES * threads * 2), 1) if threads > 1 else count
-    while cuts[-1] < count:
-        size = max((count - cuts[-1]) // (2 * threads), least)
-        cuts.append(count if count - cuts[-1] - size < least else cuts[-1] + size)
-    return cuts
+def _cut(count: int, threads: int, least: int) -> list[tuple[int, int]]:
+    """Return ranges that cover all of `count`, ever shorter ones: long ones cost few calls, short ones end together."""
+    ranges, first = [], 0
+    least = max(least, count // (PIECES * threads * 2), 1)
+    while first < count:
+        size = max((count - first) // (2 * threads), least)
+        last = count if count - first - size < least else first + size
+        ranges.append((first, last))
+        first = last
+    return ranges
 
 
 def _on_threads(threads: int, take: Callable[[], None]) -> None:

@@ -16,7 +16,6 @@ from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.exponential import exponential
 from ghr.ops.kernels.rows import backward_norm, normalise, state_before
 from ghr.ops.kernels.tile import BYTES
-from ghr.ops.kernels.turns import taken
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import larger, load, spread, store, sum_of, where_positive
 from ghr.ops.kernels.weighted import ALL, EDGES, NODES, NORMALISE
@@ -26,13 +25,13 @@ SLOPE = 0.2  # of the leaky ReLU below zero
 
 @compiled
 def forward(
-    turns: Array, stage: int, parts: Array, begin: int, end: int, updates: int,
+    first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
     state: Array, between: Array, last: Array, norm: Array, eps: float, width: int, injection: Array, z: Array,
     edges: Array, start: Array, source: Array, maps: Array, biases: Array, attention: Array, bias: Array,
     sending: Array, asking: Array, scores: Array,
 ) -> None:
     """Let some parts run stages of the updates from `begin` to `end`; `maps` and `biases` are S and T, b_s and b_t."""
-    for part in taken(turns):
+    for part in range(first, stop):
         low, high = parts[part], parts[part + 1]
         for update in range(begin, end):
             x = state_before(update, state, between)
@@ -46,7 +45,7 @@ def forward(
 
 @compiled
 def backward(
-    turns: Array, stage: int, parts: Array, begin: int, end: int, updates: int,
+    first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
     state: Array, between: Array, norm: Array, eps: float, width: int, injection: Array, z: Array,
     edges: Array, start: Array, source: Array, out_start: Array, out_edge: Array,
     maps: Array, biases: Array, maps_back: Array, attention: Array, bias: Array, zeros: Array,
@@ -55,7 +54,7 @@ def backward(
     grad_attention: Array, grad_bias: Array,
 ) -> None:
     """Carry the gradient of some parts back over stages of updates; gradients of weights are sums per part."""
-    for part in taken(turns):
+    for part in range(first, stop):
         low, high = parts[part], parts[part + 1]
         for update in range(end - 1, begin - 1, -1):
             x = state_before(update, state, between)

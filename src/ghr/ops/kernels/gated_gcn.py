@@ -19,7 +19,6 @@ from ghr.jit import called, compiled, inlined
 from ghr.ops.kernels.blocks import add_outer_tiles, product_tiles
 from ghr.ops.kernels.rows import backward_norm, inverse_norm, state_before
 from ghr.ops.kernels.tile import TALL
-from ghr.ops.kernels.turns import taken
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import exp, lanes_of, larger, load, spread, store, sum_of, where_equal, where_positive
 from ghr.ops.kernels.weighted import ALL, EDGES, NODES, NORMALISE
@@ -33,7 +32,7 @@ ROWS = 128  # nodes or edges of a block: so many that weights, and sums of their
 
 @compiled
 def forward(
-    turns: Array, stage: int, parts: Array, begin: int, end: int, updates: int, alike: bool,
+    first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int, alike: bool,
     state: Array, between: Array, last: Array, norm: Array, eps: float, width: int, injection: Array,
     edges: Array, initial: Array, start: Array, source: Array, order: Array, maps: Array, biases: Array,
     edge_map: Array, out_norm: Array, out_eps: float, edge_norm: Array, edge_eps: float, zeros: Array,
@@ -45,7 +44,7 @@ def forward(
     then it has what these add.
     """
     kept = raw.shape[0]
-    for part in taken(turns):
+    for part in range(first, stop):
         low, high = parts[part], parts[part + 1]
         for update in range(begin, end):
             x = state_before(update, state, between)
@@ -62,7 +61,7 @@ def forward(
 
 @compiled
 def backward(
-    turns: Array, stage: int, groups: int, parts: Array, begin: int, end: int, updates: int, alike: bool,
+    first: int, stop: int, stage: int, groups: int, parts: Array, begin: int, end: int, updates: int, alike: bool,
     state: Array, between: Array, norm: Array, eps: float, width: int, injection: Array,
     edges: Array, initial: Array, start: Array, source: Array, order: Array, out_start: Array, out_target: Array,
     out_edge: Array, maps: Array, edge_map: Array, out_norm: Array, out_eps: float, edge_norm: Array, edge_eps: float,
@@ -76,7 +75,7 @@ def backward(
     sums over nodes. The gradients of products lie side by side, node by node.
     """
     count, wide = parts.size - 1, norm.size
-    for group in taken(turns):
+    for group in range(first, stop):
         grad_maps = grad_weights[group, :4 * wide * wide]
         grad_edge_map = grad_weights[group, 4 * wide * wide:5 * wide * wide]
         sums = grad_weights[group, 5 * wide * wide:]

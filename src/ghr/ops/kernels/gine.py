@@ -22,7 +22,6 @@ from ghr.ops.kernels.blocks import ROWS, add_outer, flat, product
 from ghr.ops.kernels.logistic import logistic
 from ghr.ops.kernels.masks import add_relu, add_relu_masked, add_rows, add_where
 from ghr.ops.kernels.tile import BYTES
-from ghr.ops.kernels.turns import taken
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import load, spread, store, sum_of, where_bits, where_positive
 
@@ -32,7 +31,7 @@ ALL = 15
 
 @fast
 def forward(
-    turns: Array, phases: int, begin: int, end: int, parts: Array, state: Array, between: Array, last: Array,
+    first: int, stop: int, phases: int, begin: int, end: int, parts: Array, state: Array, between: Array, last: Array,
     weight: Array, eps: float, injection: Array, inverse: Array, z: Array, edges: Array, start: Array, source: Array,
     scale: Any, up: Array, up_bias: Array, down: Array, down_bias: Array, gated: bool,
 ) -> None:
@@ -41,7 +40,7 @@ def forward(
     The states after every update but the last go into `between`. Where that is empty, all updates are made in the place
     of the last: other nodes are read as z alone.
     """
-    for part in taken(turns):
+    for part in range(first, stop):
         for update in range(begin, end):
             x, out = _before(update, state, between, last), _after(update, between, last)
             if phases & NORMALISE:
@@ -53,7 +52,7 @@ def forward(
 
 @fast
 def backward(
-    turns: Array, phases: int, begin: int, end: int, parts: Array, updates: int, state: Array, between: Array,
+    first: int, stop: int, phases: int, begin: int, end: int, parts: Array, updates: int, state: Array, between: Array,
     weight: Array, eps: float, injection: Array, inverse: Array, z: Array, edges: Array, start: Array, source: Array,
     out_start: Array, out_target: Array, out_edge: Array, scale: Any,
     up: Array, up_bias: Array, up_back: Array, down_back: Array, zeros: Array, gated: bool, shared: bool,
@@ -68,7 +67,7 @@ def backward(
     group, width, wide, half = grad_m.shape[0], weight.size, up_bias.size, down_back.size // weight.size
     to_up = 2 * width + 1
     to_down = to_up + (width + 1) * wide
-    for part in taken(turns):
+    for part in range(first, stop):
         own = sums[part]
         shared_edge, grad_norm, grad_scale = own[:width], own[width:2 * width], own[2 * width:to_up]
         grad_up, grad_up_bias = own[to_up:to_up + width * wide], own[to_up + width * wide:to_down]

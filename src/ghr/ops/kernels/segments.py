@@ -9,7 +9,6 @@ from ghr.jit import compiled, exact, fast
 from ghr.ops.kernels.blocks import flat
 from ghr.ops.kernels.masks import add_rows
 from ghr.ops.kernels.tile import BYTES
-from ghr.ops.kernels.turns import taken
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import larger, load, spread, store, sum_of, where_equal, where_positive
 
@@ -69,13 +68,13 @@ def _measure(x: Array, members: Array, eps: float, inverse: Array) -> None:
 
 @compiled
 def pool_normalised(
-    turns: Array, x: Array, weight: Array, eps: float, start: Array, member: Array, reduce: int, inverse: Array,
-    out: Array,
+    first: int, stop: int, x: Array, weight: Array, eps: float, start: Array, member: Array, reduce: int,
+    inverse: Array, out: Array,
 ) -> None:  # fmt: skip
     """out_c = reduce over the members of x * inverse * weight; `inverse` is filled."""
     width, lanes, zero = x.shape[1], BYTES // x.itemsize, x.dtype.type(0)
     whole = width // lanes * lanes
-    for c in taken(turns):
+    for c in range(first, stop):
         low, high = start[c], start[c + 1]
         _measure(x, member[low:high], eps, inverse)
         takers = x.dtype.type(max(high - low, 1) if reduce == MEAN else 1)
@@ -101,8 +100,8 @@ def pool_normalised(
 
 @compiled
 def pool_normalised_backward(
-    turns: Array, x: Array, weight: Array, eps: float, start: Array, member: Array, reduce: int, inverse: Array,
-    out: Array, grad_out: Array, grad: Array, grad_weight: Array,
+    first: int, stop: int, x: Array, weight: Array, eps: float, start: Array, member: Array, reduce: int,
+    inverse: Array, out: Array, grad_out: Array, grad: Array, grad_weight: Array,
 ) -> None:  # fmt: skip
     """Gradient of `pool_normalised`; members that attain a maximum together share its gradient in equal parts.
 
@@ -112,7 +111,7 @@ def pool_normalised_backward(
     whole, zero = width // lanes * lanes, x.dtype.type(0)  # a plain 0 would lift the arithmetic to 64 bits
     nothing = spread(zero)
     share, back = np.empty(width, x.dtype), np.empty(width, x.dtype)
-    for chunk in taken(turns):
+    for chunk in range(first, stop):
         sums = grad_weight[chunk]
         for c in range(clusters * chunk // chunks, clusters * (chunk + 1) // chunks):
             low, high = start[c], start[c + 1]
@@ -169,18 +168,18 @@ def _share_gradient(
 
 
 @fast
-def segment_sum(turns: Array, x: Array, start: Array, member: Array, out: Array) -> None:
+def segment_sum(first: int, stop: int, x: Array, start: Array, member: Array, out: Array) -> None:
     """out_c = the sum of the members' rows."""
     width, rows, into = x.shape[1], flat(x), flat(out)
-    for c in taken(turns):
+    for c in range(first, stop):
         into[c * width : (c + 1) * width] = 0
         add_rows(rows, member, start[c], start[c + 1], into, c * width, width)
 
 
 @fast
-def add_unpooled(turns: Array, base: Array, x: Array, assignment: Array, out: Array) -> None:
+def add_unpooled(first: int, stop: int, base: Array, x: Array, assignment: Array, out: Array) -> None:
     """out_i = base_i + x of the cluster of i."""
-    for i in taken(turns):
+    for i in range(first, stop):
         c = assignment[i]
         for j in range(base.shape[1]):
             out[i, j] = base[i, j] + x[c, j]

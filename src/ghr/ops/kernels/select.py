@@ -15,20 +15,19 @@ import numpy as np
 from ghr.jit import called, compiled, inlined
 from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.tile import BYTES
-from ghr.ops.kernels.turns import taken
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import exp, larger, load, spread, store, where_positive
 
 
 @compiled
 def forward(
-    turns: Array, parts: Array, begin: int, end: int, updates: int, state: Array, between: Array, last: Array,
+    first: int, stop: int, parts: Array, begin: int, end: int, updates: int, state: Array, between: Array, last: Array,
     base: Array, step: Array, start: Array, source: Array, target: Array, difference: Array, choice: Array,
     gate: Array, zeros: Array, logits: Array,
 ) -> None:
     """Let some parts run the updates from `begin` to `end`; values between go to `between`, in turn."""
     rows = between.shape[0]
-    for part in taken(turns):
+    for part in range(first, stop):
         for update in range(begin, end):
             x = state if update == 0 else between[(update - 1) % rows]
             out = last if update == updates - 1 else between[update % rows]
@@ -38,7 +37,7 @@ def forward(
 
 @compiled
 def backward(
-    turns: Array, alone: bool, parts: Array, begin: int, end: int, state: Array, between: Array,
+    first: int, stop: int, alone: bool, parts: Array, begin: int, end: int, state: Array, between: Array,
     base: Array, step: Array, start: Array, source: Array, target: Array, out_start: Array, out_edge: Array,
     difference: Array, choice: Array, difference_back: Array, choice_back: Array, gate: Array, zeros: Array,
     logits: Array, hidden: Array, sent: Array, grad: Array, grad_gate: Array, grad_base: Array, grad_step: Array,
@@ -48,7 +47,7 @@ def backward(
 
     Unless parts are alone, :func:`collect` must follow.
     """
-    for part in taken(turns):
+    for part in range(first, stop):
         for update in range(end - 1, begin - 1, -1):
             x = state if update == 0 else between[update - 1]
             _backward(parts[part], parts[part + 1], part, x, base, step, start, source, target, difference, choice,
@@ -59,10 +58,10 @@ def backward(
 
 
 @compiled
-def collect(turns: Array, count: int, out_start: Array, out_edge: Array, sent: Array, grad: Array) -> None:
+def collect(first: int, stop: int, count: int, out_start: Array, out_edge: Array, sent: Array, grad: Array) -> None:
     """Add to the gradients of nodes what was sent back along the edges that leave them, for some of `count` parts."""
     rows = grad.shape[0]
-    for part in taken(turns):
+    for part in range(first, stop):
         _collect(rows * part // count, rows * (part + 1) // count, out_start, out_edge, sent, grad)
 
 

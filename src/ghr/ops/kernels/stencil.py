@@ -10,7 +10,6 @@ import numpy as np
 
 from ghr.jit import called, compiled
 from ghr.ops.kernels.tile import BYTES, make_tile
-from ghr.ops.kernels.turns import taken
 from ghr.ops.kernels.types import Array
 
 ROWS = 16  # of a lattice that are one part
@@ -18,7 +17,7 @@ tile_4x2, tile_4x1 = make_tile(4, 2, BYTES), make_tile(4, 1, BYTES)
 
 
 @compiled
-def convolve(turns: Array, values: Array, side: int, weight: Array, out: Array) -> None:
+def convolve(first: int, stop: int, values: Array, side: int, weight: Array, out: Array) -> None:
     """Fill what all nodes of some parts read; the weight is of shape (width, width * channels, padded columns)."""
     channels, columns = values.shape[1], out.shape[1]
     width, depth, wide = weight.shape
@@ -26,7 +25,7 @@ def convolve(turns: Array, values: Array, side: int, weight: Array, out: Array) 
     pairs, blocks = wide // (2 * lanes) * (2 * lanes), -(-side // ROWS)
     image = np.zeros((min(side, ROWS) + width) * across * channels + 8 * channels + 8, values.dtype)
     line = np.empty((side + 3) // 4 * 4 * wide, values.dtype)
-    for part in taken(turns):
+    for part in range(first, stop):
         lattice, top = part // blocks, part % blocks * ROWS
         bottom = min(side, top + ROWS)
         _surround(values, lattice, side, top, bottom, width // 2, image)
@@ -49,13 +48,13 @@ def convolve(turns: Array, values: Array, side: int, weight: Array, out: Array) 
 
 
 @compiled
-def correlate(turns: Array, parts: int, values: Array, side: int, grad: Array, sums: Array) -> None:
+def correlate(first: int, stop: int, parts: int, values: Array, side: int, grad: Array, sums: Array) -> None:
     """Add up the gradient of the weight over groups of parts, transposed, into sums (columns, width, depth or more)."""
     channels = values.shape[1]
     groups, _, width, _ = sums.shape
     across, blocks = side + 2 * (width // 2), -(-side // ROWS)
     image = np.zeros((min(side, ROWS) + width) * across * channels + 8 * channels + 8, values.dtype)
-    for group in taken(turns):
+    for group in range(first, stop):
         for part in range(group * parts // groups, (group + 1) * parts // groups):
             lattice, top = part // blocks, part % blocks * ROWS
             _surround(values, lattice, side, top, min(side, top + ROWS), width // 2, image)

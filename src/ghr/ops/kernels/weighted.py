@@ -18,7 +18,6 @@ from ghr.jit import called, compiled, inlined
 from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.rows import backward_norm, normalise, state_before
 from ghr.ops.kernels.tile import BYTES
-from ghr.ops.kernels.turns import taken
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import exp, larger, load, spread, store, sum_of, where_positive
 
@@ -27,12 +26,12 @@ ALL, NORMALISE, NODES, EDGES = range(4)  # stages
 
 @compiled
 def forward(
-    turns: Array, stage: int, parts: Array, begin: int, end: int, updates: int,
+    first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
     state: Array, between: Array, last: Array, norm: Array, eps: float, width: int, injection: Array, z: Array,
     weight: Array, start: Array, source: Array, own: Array, near: Array, bias: Array, rate: float,
 ) -> None:
     """Let some parts run stages of the updates from `begin` to `end`."""
-    for part in taken(turns):
+    for part in range(first, stop):
         for update in range(begin, end):
             x = state_before(update, state, between)
             out = last if update == updates - 1 else between[update % between.shape[0]]
@@ -44,7 +43,7 @@ def forward(
 
 @compiled
 def backward(
-    turns: Array, stage: int, parts: Array, begin: int, end: int, updates: int,
+    first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
     state: Array, between: Array, norm: Array, eps: float, width: int, injection: Array, z: Array,
     weight: Array, start: Array, source: Array, out_start: Array, out_target: Array, out_edge: Array,
     own: Array, near: Array, own_back: Array, near_back: Array, bias: Array, zeros: Array, rate: float,
@@ -52,7 +51,7 @@ def backward(
     grad_own: Array, grad_near: Array, grad_bias: Array,
 ) -> None:
     """Carry the gradient of some parts back over stages of updates; gradients of weights are sums per part."""
-    for part in taken(turns):
+    for part in range(first, stop):
         low, high = parts[part], parts[part + 1]
         for update in range(end - 1, begin - 1, -1):
             x = state_before(update, state, between)
