@@ -158,19 +158,20 @@ def _forward(
     top: Any = np.int64(0)
     edge_row = top if edges.size == width else width
     m, o = np.empty(rows * width, x.dtype), np.empty(rows * width, x.dtype)
-    u, g = np.empty(rows * half, x.dtype), np.empty(rows * half, x.dtype)
+    u, s = np.empty(rows * wide, x.dtype), np.empty(rows * half, x.dtype)
     for first in range(begin, end, rows):
         count, here = min(rows, end - first), first * width
         _combine(first, count, width, z, edges, edge_row, start, source, scale, m)
-        product(m, up, wide - half, wide, up_bias, wide - half, top, u, count, width, half)
+        product(m, up, top, wide, up_bias, top, top, u, count, width, wide)
         if gated:
-            product(m, up, top, wide, up_bias, top, top, g, count, width, half)
-            for j in range(count * half):
-                u[j] *= g[j] * logistic(g[j])
+            for i in range(count):
+                gate, content, into = _row(u, 2 * i, half), _row(u, 2 * i + 1, half), _row(s, i, half)
+                for j in range(half):
+                    into[j] = content[j] * gate[j] * logistic(gate[j])
         else:
             for j in range(count * half):
-                u[j] = max(u[j], zero)
-        product(u, down, top, width, down_bias, top, top, o, count, half, width)
+                s[j] = max(u[j], zero)
+        product(s, down, top, width, down_bias, top, top, o, count, half, width)
         before, after = x[here:here + count * width], out[here:here + count * width]
         for j in range(count * width):
             after[j] = before[j] + o[j]
@@ -188,9 +189,8 @@ def _backward_nodes(
     top: Any = np.int64(0)
     zero, one = z.dtype.type(0), z.dtype.type(1)  # a plain 0 or 1 would lift the arithmetic to 64 bits
     m, dm = np.empty(rows * width, z.dtype), np.empty(rows * width, z.dtype)
-    u, g = np.empty(rows * half, z.dtype), np.empty(rows * half, z.dtype)
+    u, back = np.empty(rows * wide, z.dtype), np.empty(rows * width, z.dtype)
     s, ds = np.empty(rows * half, z.dtype), np.empty(rows * half, z.dtype)
-    back = np.empty(rows * width, z.dtype)
     for first in range(begin, end, rows):
         count, here = min(rows, end - first), first * width
         own, given = z[here:here + count * width], grad[here:here + count * width]
@@ -204,16 +204,17 @@ def _backward_nodes(
         for j in range(count * width):
             back[j] = given[j]
         product(back, down_back, top, half, zeros, top, top, ds, count, width, half)
-        product(m, up, wide - half, wide, up_bias, wide - half, top, u, count, width, half)
-        if gated:  # g and u become their own gradients
-            product(m, up, top, wide, up_bias, top, top, g, count, width, half)
-            for j in range(count * half):
-                open_, content = logistic(g[j]), u[j]
-                swish = g[j] * open_
-                s[j] = swish * content
-                u[j] = ds[j] * swish
-                g[j] = ds[j] * content * (open_ + swish * (one - open_))
-            add_outer(m, g, grad_up, top, wide, count, width, half)
+        product(m, up, top, wide, up_bias, top, top, u, count, width, wide)
+        if gated:  # u becomes its own gradient
+            for i in range(count):
+                gate, content = _row(u, 2 * i, half), _row(u, 2 * i + 1, half)
+                inner, outer = _row(s, i, half), _row(ds, i, half)
+                for j in range(half):
+                    open_, found = logistic(gate[j]), content[j]
+                    swish = gate[j] * open_
+                    inner[j] = swish * found
+                    content[j] = outer[j] * swish
+                    gate[j] = outer[j] * found * (open_ + swish * (one - open_))
         else:
             for j in range(count * half):
                 s[j] = max(u[j], zero)
@@ -224,11 +225,9 @@ def _backward_nodes(
                     grad_up_bias[j] += inner[j]
                 for j in range(width):
                     grad_down_bias[j] += outer[j]
-        add_outer(m, u, grad_up, wide - half, wide, count, width, half)
+        add_outer(m, u, grad_up, top, wide, count, width, wide)
         add_outer(s, back, grad_down, top, width, count, half, width)
-        product(u, up_back, (wide - half) * width, width, zeros, top, top, dm, count, half, width)
-        if gated:
-            product(g, up_back, top, width, dm, top, width, dm, count, half, width)
+        product(u, up_back, top, width, zeros, top, top, dm, count, wide, width)
         into, dot = grad_m[here:here + count * width], zero
         for j in range(count * width):
             into[j] = dm[j]

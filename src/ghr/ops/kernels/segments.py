@@ -10,9 +10,11 @@ from ghr.ops.kernels.blocks import flat
 from ghr.ops.kernels.masks import add_rows
 from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
-from ghr.ops.kernels.vectors import larger, load, spread, store, sum_of, where_equal, where_positive
+from ghr.ops.kernels.vectors import fetch, larger, load, spread, store, sum_of, where_equal, where_positive
 
 MAX, SUM, MEAN = 0, 1, 2
+AHEAD = 16  # members whose rows are on their way while others are computed: they lie scattered, and memory is slow
+LINE = 64  # bytes that memory hands over at once
 
 
 @compiled
@@ -53,6 +55,15 @@ def separate_parts(start: Array, source: Array, least: int) -> Array:
 
 
 @exact
+def _fetch_ahead(x: Array, member: Array, low: int, high: int) -> None:
+    """Begin to bring the rows of members that come a while after some."""
+    width, step = x.shape[1], LINE // x.itemsize
+    for e in range(low + AHEAD, min(high + AHEAD, member.size)):
+        for j in range(0, width, step):
+            fetch(x, member[e] * width + j)
+
+
+@exact
 def _measure(x: Array, members: Array, eps: float, inverse: Array) -> None:
     """Fill what the norm multiplies some rows by, 1 / sqrt(mean_j x_ij^2 + eps)."""
     width, lanes, zero = x.shape[1], BYTES // x.itemsize, x.dtype.type(0)
@@ -76,6 +87,7 @@ def pool_normalised(
     whole = width // lanes * lanes
     for c in range(first, stop):
         low, high = start[c], start[c + 1]
+        _fetch_ahead(x, member, low, high)
         _measure(x, member[low:high], eps, inverse)
         takers = x.dtype.type(max(high - low, 1) if reduce == MEAN else 1)
         begin = low + 1 if reduce == MAX and low < high else low
@@ -115,6 +127,7 @@ def pool_normalised_backward(
         sums = grad_weight[chunk]
         for c in range(clusters * chunk // chunks, clusters * (chunk + 1) // chunks):
             low, high = start[c], start[c + 1]
+            _fetch_ahead(x, member, low, high)
             _measure(x, member[low:high], eps, inverse)
             _share_gradient(c, x, inverse, weight, member[low:high], reduce, out, grad_out, share)
             for e in range(low, high):
@@ -172,6 +185,7 @@ def segment_sum(first: int, stop: int, x: Array, start: Array, member: Array, ou
     """out_c = the sum of the members' rows."""
     width, rows, into = x.shape[1], flat(x), flat(out)
     for c in range(first, stop):
+        _fetch_ahead(x, member, start[c], start[c + 1])
         into[c * width : (c + 1) * width] = 0
         add_rows(rows, member, start[c], start[c + 1], into, c * width, width)
 

@@ -117,6 +117,22 @@ def store(typing: Any, array: Any, at: Any, value: Any) -> Any:
 
 
 @operation
+def fetch(typing: Any, array: Any, at: Any) -> Any:
+    """Begin to bring a flat place of an array close to the core, without waiting for it."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, whole, whole, whole])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        place = builder.bitcast(builder.gep(data, [args[1]]), byte)
+        builder.call(function, [place, *(ir.Constant(whole, number) for number in (0, 3, 1))])  # to read, close, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+@operation
 def spread(typing: Any, number: Any) -> Any:
     """Return a vector of one number again and again."""
 
