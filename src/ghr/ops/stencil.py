@@ -61,9 +61,10 @@ def _stencil_backward(grad_out: Tensor, values: Tensor, matrices: Tensor, side: 
     back = matrices.view(width * width, channels, -1).flip(0).transpose(1, 2).reshape(-1, channels)
     depth, columns = width * channels, matrices.size(1)
     parts, given = _parts(values, side), grad_out.contiguous()
-    fours = F.pad(given, (0, -columns % 4)).contiguous()  # tiles are four columns high
-    sums = values.new_zeros(min(GROUPS, parts), fours.size(1), width, -(-depth // 8) * 8)
-    share(kernels.correlate, sums.size(0), parts, as_array(values), side, as_array(fours), as_array(sums))
+    whole = F.pad(given, (0, -columns % kernels.FLAT)).contiguous()
+    padded_depth = depth + -depth % (kernels.WIDE // values.element_size())
+    sums = values.new_zeros(min(GROUPS, parts), whole.size(1), width, padded_depth)
+    share(kernels.correlate, sums.size(0), parts, as_array(values), side, as_array(whole), as_array(sums))
     grad_matrices = sums.sum(0)[:columns, :, :depth].reshape(columns, -1).t().contiguous()
     return _convolve(given, back, side), grad_matrices
 

@@ -9,11 +9,12 @@ of the lattice with its surroundings. Lattices are cut into parts of a few rows.
 import numpy as np
 
 from ghr.jit import called, compiled
-from ghr.ops.kernels.tile import BYTES, make_tile
+from ghr.ops.kernels.tile import BYTES, TALL, WIDE, make_tile, tile_narrow, tile_one, tile_wide
 from ghr.ops.kernels.types import Array
 
 ROWS = 16  # of a lattice that are one part
-tile_4x2, tile_4x1 = make_tile(4, 2, BYTES), make_tile(4, 1, BYTES)
+FLAT = 4  # columns of the gradient that are a tile of its sums, a divisor of usual widths
+flat_wide, flat_one = make_tile(FLAT, 2, WIDE), make_tile(FLAT, 1, WIDE)
 
 
 @compiled
@@ -21,10 +22,10 @@ def convolve(first: int, stop: int, values: Array, side: int, weight: Array, out
     """Fill what all nodes of some parts read; the weight is of shape (width, width * channels, padded columns)."""
     channels, columns = values.shape[1], out.shape[1]
     width, depth, wide = weight.shape
-    across, lanes = side + 2 * (width // 2), BYTES // values.itemsize
-    pairs, blocks = wide // (2 * lanes) * (2 * lanes), -(-side // ROWS)
-    image = np.zeros((min(side, ROWS) + width) * across * channels + 8 * channels + 8, values.dtype)
-    line = np.empty((side + 3) // 4 * 4 * wide, values.dtype)
+    across, lanes, more = side + 2 * (width // 2), BYTES // values.itemsize, WIDE // values.itemsize
+    pairs, ones, blocks = wide // (2 * more) * (2 * more), wide // more * more, -(-side // ROWS)
+    image = np.zeros((min(side, ROWS) + width) * across * channels + TALL * channels, values.dtype)
+    line = np.empty(-(-side // TALL) * TALL * wide, values.dtype)
     for part in range(first, stop):
         lattice, top = part // blocks, part % blocks * ROWS
         bottom = min(side, top + ROWS)
@@ -33,14 +34,17 @@ def convolve(first: int, stop: int, values: Array, side: int, weight: Array, out
             line[:] = 0
             for row in range(width):
                 begin, at = (y + row) * across * channels, row * depth * wide
-                for j in range(0, pairs, 2 * lanes):
-                    for x in range(0, side, 4):
-                        tile_4x2(image, begin + x * channels, channels, 1, weight, at + j, wide,
-                                 line, x * wide + j, wide, line, x * wide + j, wide, depth)
-                for j in range(pairs, wide, lanes):
-                    for x in range(0, side, 4):
-                        tile_4x1(image, begin + x * channels, channels, 1, weight, at + j, wide,
-                                 line, x * wide + j, wide, line, x * wide + j, wide, depth)
+                for x in range(0, side, TALL):
+                    near, to = begin + x * channels, x * wide
+                    for j in range(0, pairs, 2 * more):
+                        tile_wide(image, near, channels, 1, weight, at + j, wide, line, to + j, wide, line, to + j, wide,
+                                  depth)
+                    for j in range(pairs, ones, more):
+                        tile_one(image, near, channels, 1, weight, at + j, wide, line, to + j, wide, line, to + j, wide,
+                                 depth)
+                    for j in range(ones, wide, lanes):
+                        tile_narrow(image, near, channels, 1, weight, at + j, wide, line, to + j, wide, line, to + j,
+                                    wide, depth)
             node = (lattice * side + top + y) * side
             for x in range(side):
                 for j in range(columns):
@@ -49,11 +53,11 @@ def convolve(first: int, stop: int, values: Array, side: int, weight: Array, out
 
 @compiled
 def correlate(first: int, stop: int, parts: int, values: Array, side: int, grad: Array, sums: Array) -> None:
-    """Add up the gradient of the weight over groups of parts, transposed, into sums (columns, width, depth or more)."""
+    """Add up the gradient of the weight over groups of parts, transposed, into sums (columns, width, padded depth)."""
     channels = values.shape[1]
     groups, _, width, _ = sums.shape
     across, blocks = side + 2 * (width // 2), -(-side // ROWS)
-    image = np.zeros((min(side, ROWS) + width) * across * channels + 8 * channels + 8, values.dtype)
+    image = np.zeros((min(side, ROWS) + width) * across * channels + WIDE // values.itemsize, values.dtype)
     for group in range(first, stop):
         for part in range(group * parts // groups, (group + 1) * parts // groups):
             lattice, top = part // blocks, part % blocks * ROWS
@@ -68,17 +72,17 @@ def correlate(first: int, stop: int, parts: int, values: Array, side: int, grad:
 def _add_row(
     grad: Array, given: int, image: Array, begin: int, channels: int, side: int, row: int, sums: Array,
 ) -> None:
-    """Add what a row of a lattice gives to one row of the matrices: four columns of the gradient are a tile."""
+    """Add what a row of a lattice gives to one row of the matrices: a few columns of the gradient are a tile."""
     columns, width, deep = sums.shape
-    lanes = BYTES // image.itemsize
-    pairs = deep // (2 * lanes) * (2 * lanes)
-    for column in range(0, columns, 4):
+    more = WIDE // image.itemsize
+    pairs = deep // (2 * more) * (2 * more)
+    for column in range(0, columns, FLAT):
         at = (column * width + row) * deep
-        for k in range(0, pairs, 2 * lanes):
-            tile_4x2(grad, given + column, 1, columns, image, begin + k, channels,
-                     sums, at + k, width * deep, sums, at + k, width * deep, side)
-        for k in range(pairs, deep, lanes):
-            tile_4x1(grad, given + column, 1, columns, image, begin + k, channels,
+        for k in range(0, pairs, 2 * more):
+            flat_wide(grad, given + column, 1, columns, image, begin + k, channels,
+                      sums, at + k, width * deep, sums, at + k, width * deep, side)
+        for k in range(pairs, deep, more):
+            flat_one(grad, given + column, 1, columns, image, begin + k, channels,
                      sums, at + k, width * deep, sums, at + k, width * deep, side)
 
 
