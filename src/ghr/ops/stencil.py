@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from ghr.ops.backend import kernels_for
 from ghr.ops.kernels import stencil as kernels
+from ghr.ops.kernels.tile import WIDE
 from ghr.ops.kernels.vectors import padded
 from ghr.ops.neighbours import as_array
 from ghr.ops.operation import operation
@@ -62,7 +63,7 @@ def _stencil_backward(grad_out: Tensor, values: Tensor, matrices: Tensor, side: 
     depth, columns = width * channels, matrices.size(1)
     parts, given = _parts(values, side), grad_out.contiguous()
     whole = F.pad(given, (0, -columns % kernels.FLAT)).contiguous()
-    padded_depth = depth + -depth % (kernels.WIDE // values.element_size())
+    padded_depth = depth + -depth % (WIDE // values.element_size())
     sums = values.new_zeros(min(GROUPS, parts), whole.size(1), width, padded_depth)
     share(kernels.correlate, sums.size(0), parts, as_array(values), side, as_array(whole), as_array(sums))
     grad_matrices = sums.sum(0)[:columns, :, :depth].reshape(columns, -1).t().contiguous()

@@ -23,6 +23,8 @@ _STATES = {
     "batch_size": 32,
 }
 _PAPER = {"start": "paper"}
+# As many nodes in a batch of side 32 as in one of side 16, and so as many steps; the law of scale would make them dear.
+_SUM_BATCH = {"lrim-32-hard": {"batch_size": 8}}
 _SMALL = {"budget": 50_000}  # near the size of GHR with 64 channels; 500,000 parameters take ten times as long
 
 ECHO_SYSTEMS = (
@@ -95,6 +97,7 @@ LRIM_SYSTEMS = (
         "GHR with values (sum), no law of scale",
         "ghr-sum",
         {"scale_law": 0},
+        _SUM_BATCH,
         family="GHR",
         own_recipe=True,
         note="not in the paper; knows places and directions too; without the law, which takes most of the time of the "
@@ -105,6 +108,7 @@ LRIM_SYSTEMS = (
         "GHR with values (sum), no places, no directions",
         "ghr-sum",
         {"directions": False, "scale_law": 0},
+        _SUM_BATCH,
         family="GHR",
         own_recipe=True,
         note="not in the paper",

@@ -37,14 +37,14 @@ def convolve(first: int, stop: int, values: Array, side: int, weight: Array, out
                 for x in range(0, side, TALL):
                     near, to = begin + x * channels, x * wide
                     for j in range(0, pairs, 2 * more):
-                        tile_wide(image, near, channels, 1, weight, at + j, wide, line, to + j, wide, line, to + j, wide,
-                                  depth)
+                        tile_wide(image, near, channels, 1, weight, at + j, wide,
+                                  line, to + j, wide, line, to + j, wide, depth)
                     for j in range(pairs, ones, more):
-                        tile_one(image, near, channels, 1, weight, at + j, wide, line, to + j, wide, line, to + j, wide,
-                                 depth)
+                        tile_one(image, near, channels, 1, weight, at + j, wide,
+                                 line, to + j, wide, line, to + j, wide, depth)
                     for j in range(ones, wide, lanes):
-                        tile_narrow(image, near, channels, 1, weight, at + j, wide, line, to + j, wide, line, to + j,
-                                    wide, depth)
+                        tile_narrow(image, near, channels, 1, weight, at + j, wide,
+                                    line, to + j, wide, line, to + j, wide, depth)
             node = (lattice * side + top + y) * side
             for x in range(side):
                 for j in range(columns):
