@@ -73,13 +73,17 @@ class Graclus:
                 weight one. An edge of weight zero is still an edge, taken where nothing better is free.
         """
         num_nodes = check_whole("num_nodes", num_nodes, 1, MOST_NODES)
-        source, target = check_edges(edge_index, num_nodes).cpu().numpy()
+        check_edges(edge_index, num_nodes, look=False)
+        check_values("edge_index", edge_index)
+        source, target = edge_index.cpu().numpy()
         if num_nodes > SMALL:
             check_memory(f"Graclus of num_nodes={num_nodes:,}", 32 * num_nodes, "give the number of nodes of the graph")
         weight = self._read_weight(edge_weight, source.size) if self.uses_edge_weight else np.empty(0)
         seed = self.seed if self.seed is not None else int(torch.randint(2**31, ()))
         order = _draw_small(seed, num_nodes) if num_nodes <= SMALL else _draw_order(seed, num_nodes)
         cluster = kernels.cluster_nodes(source, target, weight, order, self.rounds, _CODES[self.mode])
+        if cluster.size == 0:
+            check_edges(edge_index, num_nodes)
         return torch.from_numpy(cluster).to(edge_index.device)
 
     @staticmethod

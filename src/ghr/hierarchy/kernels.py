@@ -232,8 +232,16 @@ def reorder(order: Ints, label: Ints, num_clusters: int) -> Ints:
 
 @compiled
 def cluster_nodes(source: Ints, target: Ints, weight: Floats, order: Ints, rounds: int, mode: int) -> Ints:
-    """Find the cluster of every node by rounds of matching, every round on the graph that the one before it left."""
+    """Find the cluster of every node by rounds of matching, every round on the graph that the one before it left.
+
+    Where an edge leads to no node, nothing is returned.
+    """
     num_nodes = order.size
+    low, high = 0, 0
+    for edge in range(source.size):
+        low, high = min(low, source[edge], target[edge]), max(high, source[edge], target[edge])
+    if low < 0 or high >= num_nodes:
+        return np.empty(0, np.int64)
     symmetric = weight.size == 0 and is_symmetric(source, target)
     rows = build_rows(source, target, weight, num_nodes, symmetric)
     label, size = np.arange(num_nodes).astype(np.uint32), num_nodes
