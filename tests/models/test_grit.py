@@ -38,24 +38,24 @@ def slow_layer(layer, x, e, degree):
     """The equations of one graph: x is a list of nodes, e a table of pairs (target, source)."""
     size, width = len(x), layer.width
     hat, logit = {}, {}
-    for i in range(size):
-        for j in range(size):
-            factor, shift = layer.pair(e[i, j]).chunk(2)
-            s = (layer.query(x[i]) + layer.key(x[j])) * factor
-            hat[i, j] = (s.sign() * s.abs().sqrt() + shift).relu()
-            for head in range(layer.heads):
-                own = hat[i, j][head * width : (head + 1) * width]
-                value = sum(layer.score[c, head, 0].item() * own[c].item() for c in range(width))
-                logit[i, j, head] = min(max(value, -5.0), 5.0)
+    for i, j in e:
+        factor, shift = layer.pair(e[i, j]).chunk(2)
+        s = (layer.query(x[i]) + layer.key(x[j])) * factor
+        hat[i, j] = (s.sign() * s.abs().sqrt() + shift).relu()
+        for head in range(layer.heads):
+            own = hat[i, j][head * width : (head + 1) * width]
+            value = sum(layer.score[c, head, 0].item() * own[c].item() for c in range(width))
+            logit[i, j, head] = min(max(value, -5.0), 5.0)
     nodes, pairs = [], {}
     for i in range(size):
-        parts = []
+        parts, nothing = [], torch.zeros(width, dtype=torch.double)
+        near = [j for j in range(size) if (i, j) in e]
         for head in range(layer.heads):
             own = slice(head * width, (head + 1) * width)
-            total = sum(math.exp(logit[i, j, head]) for j in range(size))
-            share = [math.exp(logit[i, j, head]) / total for j in range(size)]
-            read = sum(share[j] * layer.value(x[j])[own] for j in range(size))
-            seen = sum(share[j] * hat[i, j][own] for j in range(size))
+            total = sum(math.exp(logit[i, j, head]) for j in near)
+            share = {j: math.exp(logit[i, j, head]) / total for j in near}
+            read = sum((share[j] * layer.value(x[j])[own] for j in near), nothing)
+            seen = sum((share[j] * hat[i, j][own] for j in near), nothing)
             parts.append(read + seen @ layer.pair_value[:, head, :])
         o = torch.cat(parts)
         scale, by_degree = layer.degree_scale[0].unbind(1)
@@ -75,6 +75,8 @@ def slow_prediction(model, data):
     powers = torch.stack([torch.linalg.matrix_power(walk, k) for k in range(model.walk_steps)], dim=2)
     x = [model.node_encoder(data.x[i]) + model.node_walk.weight @ powers[i, i] for i in range(size)]
     e = {(i, j): model.pair_walk.weight @ powers[i, j] for i in range(size) for j in range(size)}
+    if model.pairs == "edges":
+        e = {(v, u): e[v, u] for u, v in data.edge_index.T.tolist()}
     degree = [0] * size
     for number, (u, v) in enumerate(data.edge_index.T.tolist()):
         degree[v] += 1
@@ -87,18 +89,29 @@ def slow_prediction(model, data):
 
 @pytest.mark.parametrize(("num_nodes", "num_edges"), [(7, 9), (1, 0), (3, 0)])
 @pytest.mark.parametrize("edge_dim", [3, None])
-def test_equals_the_equations(num_nodes, num_edges, edge_dim):
-    model, data = small(edge_dim=edge_dim), hierarchy(num_nodes, num_edges, levels=1, edge_dim=edge_dim)
+@pytest.mark.parametrize("pairs", ["all", "edges"])
+def test_equals_the_equations(num_nodes, num_edges, edge_dim, pairs):
+    model = small(edge_dim=edge_dim, pairs=pairs)
+    data = hierarchy(num_nodes, num_edges, levels=1, edge_dim=edge_dim)
     assert relative_error(model(data), slow_prediction(model, data)) <= 1e-10
 
 
+@pytest.mark.parametrize("pairs", ["all", "edges"])
 @pytest.mark.parametrize(("readout", "level"), [("node", "node"), ("graph", "graph"), ("edge-mlp", "edge")])
-def test_laws(readout, level):
-    model = small(edge_dim=3, readout=readout)
+def test_laws(readout, level, pairs):
+    model = small(edge_dim=3, readout=readout, pairs=pairs)
     assert_permutation_equivariant(model, hierarchy(), level=level, rtol=1e-10)
     assert_batch_equals_loop(model, [hierarchy(n, n + 2, seed=n) for n in (4, 1, 9)], rtol=1e-10)
     assert_gradients_reach_all_parameters(model, hierarchy(12, 18))
-    assert_gradients_reach_all_parameters(small(readout=readout, edge_dim=3).train(), hierarchy(12, 18))
+    assert_gradients_reach_all_parameters(small(readout=readout, edge_dim=3, pairs=pairs).train(), hierarchy(12, 18))
+
+
+def test_along_edges_a_layer_reaches_one_hop():
+    data = path_graph(6)
+    data.x = torch.rand(6, 2, dtype=torch.double, requires_grad=True)
+    model = small(pairs="edges")
+    model(data)[0].sum().backward()
+    assert (data.x.grad.abs().sum(dim=1) > 0).tolist() == [True] * 3 + [False] * 3
 
 
 def test_single_precision_codes_and_training():
@@ -173,6 +186,10 @@ def test_it_says_its_memory_before_it_fails(monkeypatch):
     monkeypatch.setattr(memory, "physical_memory", lambda: 10_000)
     with pytest.raises(ValueError, match=r"Attention over all pairs of 9 nodes in 1 graphs needs [\d,]+ GiB of memory"):
         model(data)
+    with pytest.raises(
+        ValueError, match=r"reads random walks between all pairs of 9 nodes in 1 graphs needs [\d,]+ GiB"
+    ):
+        small(edge_dim=3, pairs="edges")(data)
 
 
 @pytest.mark.parametrize(
@@ -180,6 +197,7 @@ def test_it_says_its_memory_before_it_fails(monkeypatch):
     [
         ({"layers": 0}, "layers must be a whole number of at least 1; got 0"),
         ({"heads": 4}, "hidden_channels must be a multiple of heads=4; got 6"),
+        ({"pairs": "some"}, "Unknown pairs 'some'; known are all, edges"),
         ({"walk_steps": 0}, "walk_steps must be a whole number of at least 1; got 0"),
         ({"attention_dropout": 1.0}, r"dropout must lie in \[0, 1\); got 1.0"),
     ],

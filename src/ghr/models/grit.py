@@ -1,12 +1,12 @@
 """GRIT: attention over all pairs of nodes, which have states of their own that start from random walks."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
-from ghr.checks import check_whole
+from ghr.checks import check_choice, check_whole
 from ghr.memory import check_memory
 from ghr.models.inputs import MOST_LAYERS
 from ghr.models.network import LayerInput, Network, check_dropout
@@ -18,6 +18,7 @@ from ghr.nn.readout import Readout
 from ghr.transforms.pairs import all_pairs
 from ghr.transforms.relative_random_walk import walk_powers
 
+Pairs = Literal["all", "edges"]
 KEPT = 12  # numbers for every pair and channel that a layer keeps for the gradient
 
 
@@ -41,9 +42,9 @@ class GRIT(Network):
 
     followed by :math:`L` layers :class:`~ghr.nn.grit.GRITLayer`. The pair states of the last layer are read by nobody,
     so it does not update them. Every node reads every node of its graph in one layer, at a cost in time and memory
-    of the number of pairs times the width. The random walks :math:`P` are taken from the graph if
-    :class:`~ghr.transforms.RelativeRandomWalk` has stored them there, and computed otherwise: for all pairs they take
-    more space on disk than most data sets are worth.
+    of the number of pairs times the width; or, with ``pairs="edges"``, its neighbours alone, as in some published
+    comparisons. The random walks :math:`P` are taken from the graph if :class:`~ghr.transforms.RelativeRandomWalk` has
+    stored them there, and computed otherwise: for all pairs they take more space on disk than most data sets are worth.
 
     Args:
         in_channels: Width of the node features, or the sizes of columns of codes, as in :class:`~ghr.GHR`; so edge_dim.
@@ -52,6 +53,7 @@ class GRIT(Network):
         layers: Number of layers :math:`L`.
         heads: Heads of the attention.
         walk_steps: Number of powers :math:`K`.
+        pairs: Which pairs have a state: ``"all"`` nodes of a graph, or those that ``"edges"`` join.
         dropout: Probability of dropping an entry, in ``[0, 1)``.
         attention_dropout: Probability of dropping a weight of the attention, in ``[0, 1)``.
         edge_dim: Width of the edge features; ``None`` if there are none or they shall not be used.
@@ -71,6 +73,7 @@ class GRIT(Network):
         layers: int = 3,
         heads: int = 2,
         walk_steps: int = 16,
+        pairs: Pairs = "all",
         dropout: float = 0.05,
         attention_dropout: float = 0.2,
         edge_dim: Width | None = None,
@@ -78,6 +81,7 @@ class GRIT(Network):
     ) -> None:
         layers, heads = check_whole("layers", layers, most=MOST_LAYERS), check_whole("heads", heads)
         dropout, attention_dropout = check_dropout(dropout), check_dropout(attention_dropout)
+        check_choice("pairs", pairs, get_args(Pairs))
         super().__init__(
             in_channels,
             hidden_channels,
@@ -87,9 +91,11 @@ class GRIT(Network):
             layers=layers,
             heads=heads,
             walk_steps=walk_steps,
+            pairs=pairs,
             dropout=dropout,
             attention_dropout=attention_dropout,
         )
+        self.pairs = pairs
         self.walk_steps = check_whole("walk_steps", walk_steps)
         self.node_walk = WalkMap(self.walk_steps, self.channels)
         self.pair_walk = WalkMap(self.walk_steps, self.channels)
@@ -116,22 +122,31 @@ class GRIT(Network):
                 "GRIT has batch norms, which cannot be trained on a single node; give it more in one batch."
             )
         start = graph_starts(graph.batch, graph.num_graphs, "GRIT")
-        self._check_memory(start, state)
-        pairs = batch_pairs(start).to(state.device)
-        walks = self._walks(graph, start, state)
-        pair_state = add_edges(self.pair_walk(walks), graph, start)
-        state = state + self.node_walk(walks[pairs[0] == pairs[1]])
+        self._check_memory(start, graph.edge_index.size(1), state)
+        walks, node = self._walks(graph, start, state), torch.arange(state.size(0), device=state.device)
+        state = state + self.node_walk(walks[_find(torch.stack([node, node]), graph.batch, start)])
+        place = _find(graph.edge_index, graph.batch, start)
+        if self.pairs == "edges":
+            pairs, pair_state = graph.edge_index, self.pair_walk(walks[place])
+            pair_state = pair_state if graph.edge_attr is None else pair_state + graph.edge_attr
+        else:
+            pairs, pair_state = batch_pairs(start).to(state.device), self.pair_walk(walks)
+            pair_state = pair_state if graph.edge_attr is None else pair_state.index_add(0, place, graph.edge_attr)
         degree = torch.bincount(graph.edge_index[1], minlength=state.size(0)).to(state.dtype)
         log_degree = degree.log1p().unsqueeze(1)
         for layer in self.layers:
             state, pair_state = layer(state, pairs, pair_state, log_degree)
         return state
 
-    def _check_memory(self, start: Tensor, state: Tensor) -> None:
+    def _check_memory(self, start: Tensor, num_edges: int, state: Tensor) -> None:
         kept = KEPT * len(self.layers) if torch.is_grad_enabled() else KEPT
+        everywhere = self.pairs == "all"
+        walks = count_pairs(start)
+        pairs = walks if everywhere else num_edges
+        what = "Attention over all pairs" if everywhere else "Attention that reads random walks between all pairs"
         check_memory(
-            f"Attention over all pairs of {int(start.diff().max()):,} nodes in {start.numel() - 1} graphs",
-            count_pairs(start) * state.element_size() * (kept * self.channels + self.walk_steps),
+            f"{what} of {int(start.diff().max()):,} nodes in {start.numel() - 1} graphs",
+            state.element_size() * (pairs * kept * self.channels + walks * self.walk_steps),
             "take smaller batches or graphs, or a model without states of pairs",
         )
 
@@ -159,15 +174,13 @@ def _places(start: Tensor) -> list[tuple[int, int]]:
     return list(zip(start[:-1].tolist(), start.diff().tolist(), strict=True))
 
 
-def add_edges(pair_state: Tensor, graph: LayerInput, start: Tensor) -> Tensor:
-    """Return the states of pairs with the features of edges added to those that an edge joins."""
-    if graph.edge_attr is None:
-        return pair_state
-    source, target = graph.edge_index
+def _find(pairs: Tensor, batch: Tensor, start: Tensor) -> Tensor:
+    """Return where some pairs are among the pairs of all nodes of every graph."""
+    source, target = pairs
     start = start.to(source.device)
     size = start.diff()
     before = size.square().cumsum(0) - size.square()
-    of_edge = graph.batch[source]
-    first = start[of_edge]
-    place = before[of_edge] + (target - first) * size[of_edge] + (source - first)
-    return pair_state.index_add(0, place, graph.edge_attr)
+    of_pair = batch[source]
+    first = start[of_pair]
+    place: Tensor = before[of_pair] + (target - first) * size[of_pair] + (source - first)
+    return place

@@ -208,7 +208,7 @@ def _seeds(results: RowResults, column: Column) -> list[dict[str, Any]]:
 ECHO = EqualTable(
     "table-echo",
     "ECHO: every system at equal cost",
-    "Graphs of six families, 17 to 40 hops wide. Rows from the literature have 20 layers (GPS and GRIT 4, DRew 5) and "
+    "Graphs of six families, 17 to 40 hops wide. Rows from the literature have 20 layers (GPS 4, DRew 5) and "
     "about 15,000 parameters, batches of 32, Adam with a learning rate of 0.001 that falls to zero. The last two "
     "columns are molecules, as wide, with other labels than the published ones; there all rows of GHR have the paper's "
     "loops: 4 global steps, one update of the coarse level in each and three of the graph after it.",
