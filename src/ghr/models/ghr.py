@@ -14,10 +14,11 @@ from ghr.hierarchy.near import bring_near
 from ghr.models.cell import LevelCell, LevelCellUpdate, LevelState
 from ghr.models.coarsening import COARSENING, choose_coarse_dim, choose_coarsen, coarse_width, make_transform
 from ghr.models.ghr_options import complete_options, suggested_names
-from ghr.models.inputs import Widths, check_channels, check_input
+from ghr.models.inputs import Widths, check_channels, check_input, dtype_of
 from ghr.models.levels import LevelCells, sort_levels
+from ghr.models.reading import read_out
 from ghr.models.recurrence import Recurrence, Step
-from ghr.models.state import INITIAL_STATES, Encoded, Shown, State
+from ghr.models.state import INITIAL_STATES, Encoded, Shown, State, check_parts
 from ghr.models.values import (
     CarryValues,
     Gate,
@@ -315,10 +316,18 @@ class GHR(Recurrence[Encoded]):
             return State(states)
         return State(states, tuple(like.new_zeros(size, self.values.channels) for size in sizes))
 
+    @property
+    def _state_width(self) -> int:
+        return self.state_channels
+
     def _check_state(self, encoded: Encoded, state: State) -> None:
         super()._check_state(encoded, state)
         if self.values is not None:
-            self._check_parts("The part of the state that holds values", state.values, encoded, self.values.channels)
+            name, width = "The part of the state that holds values", self.values.channels
+            check_parts(name, state.values, encoded.levels, width, dtype_of(self))
+
+    def _read(self, encoded: Encoded, state: State) -> Tensor:
+        return read_out(self.readout, encoded, state)
 
     def encode(self, data: Data | Encoded) -> Encoded:
         """Encode node and edge features, once per forward pass; what is encoded already is returned as it is."""

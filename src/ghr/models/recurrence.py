@@ -12,14 +12,12 @@ from torch_geometric.data import Data
 
 from ghr.checks import check_flag, check_whole, show
 from ghr.hierarchy.data import HierarchicalData, Level, levels_of
-from ghr.hierarchy.tensors import check_tensor
 from ghr.models.base import GraphModel
 from ghr.models.global_step import count_updates, run_global_step, trace_global_step
 from ghr.models.inputs import dtype_of
 from ghr.models.settle import MOST_STEPS, Settled, Steps, check_steps
-from ghr.models.state import Shown, State
-from ghr.nn.encoder import check_dtype
-from ghr.nn.readout import NodeReadout, Readout, ReadoutInput
+from ghr.models.state import State, check_parts
+from ghr.nn.readout import Readout, ReadoutInput
 
 
 class EncodedLike(Protocol):
@@ -260,25 +258,11 @@ class Recurrence(GraphModel, Generic[EncodedT]):
         """Raise a ValueError unless a step can start from a state."""
         if not isinstance(state, State):
             raise ValueError(f"A step starts from a State, such as initial_state(data) returns; got {show(state)}.")
-        width = getattr(self, "state_channels", self.config["hidden_channels"])
-        self._check_parts("The state", state.levels, encoded, width)
+        check_parts("The state", state.levels, encoded.levels, self._state_width, dtype_of(self))
 
-    def _check_parts(self, name: str, parts: Any, encoded: EncodedT, width: int) -> None:
-        """Raise a ValueError unless a state has a tensor of this width for every level."""
-        if not isinstance(parts, (tuple, list)):
-            raise ValueError(f"{name} must be a tuple of tensors, one for each level; got {show(parts)}.")
-        if len(parts) != len(encoded.levels):
-            raise ValueError(f"{name} has {len(parts)} levels, the data {len(encoded.levels)}.")
-        for k, (part, level) in enumerate(zip(parts, encoded.levels, strict=True)):
-            value, wanted = check_tensor(f"{name} of level {k}", part), (level.num_nodes, width)
-            if value.shape != wanted:
-                raise ValueError(
-                    f"{name} of level {k} has the shape {tuple(value.shape)}, but this graph needs {wanted}; start "
-                    "with initial_state(data) of the same data."
-                )
-            check_dtype(f"{name} of level {k}", value, dtype_of(self))
-            if value.device != level.batch.device:
-                raise ValueError(f"{name} of level {k} is on {value.device}, but the graph is on {level.batch.device}.")
+    @property
+    def _state_width(self) -> int:
+        return int(self.config["hidden_channels"])
 
     def _levels(self, data: Data) -> tuple[Level, ...]:
         levels = levels_of(data)
@@ -319,18 +303,10 @@ class Recurrence(GraphModel, Generic[EncodedT]):
         return self._advance
 
     def _read(self, encoded: EncodedT, state: State) -> Tensor:
-        finest, x = encoded.levels[0], getattr(encoded, "given", None)
-        low, values = state.low, state.values[0] if state.values else None
-        shown: Shown | None = getattr(encoded, "shown", None)
-        node_by_node = isinstance(self.readout, NodeReadout)  # then predictions are put in order, which are smaller
-        if shown is not None and not node_by_node:
-            finest, x, low = shown.finest, shown.given, low.index_select(0, shown.place)
-            values = None if values is None else values.index_select(0, shown.place)
-        if values is not None:
-            low = torch.cat([low, values], dim=1)
-        given = ReadoutInput(low, finest.batch, encoded.num_graphs, finest.edge_index, encoded.edge_attr, values, x)
-        prediction: Tensor = self.readout(given)
-        return prediction.index_select(0, shown.place) if shown is not None and node_by_node else prediction
+        """Return what is predicted from a state that fits."""
+        finest = encoded.levels[0]
+        given = ReadoutInput(state.low, finest.batch, encoded.num_graphs, finest.edge_index, encoded.edge_attr)
+        return self.readout(given)  # type: ignore[no-any-return]
 
 
 def _check_t_high(t_high: int | Sequence[int]) -> int | tuple[int, ...]:

@@ -1,13 +1,16 @@
 """The evolving state of the recurrence, and what stays fixed while it evolves."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from ghr.checks import show
 from ghr.hierarchy import Level
+from ghr.hierarchy.tensors import check_tensor
 from ghr.nn.conv import Edges
+from ghr.nn.encoder import check_dtype
 from ghr.ops import Members
 
 
@@ -31,6 +34,32 @@ class State(NamedTuple):
     def high(self) -> Tensor:
         r"""State :math:`h_H` of the coarsest level."""
         return self.levels[-1]
+
+
+def check_parts(name: str, parts: Any, levels: Sequence[Level], width: int, dtype: torch.dtype) -> None:
+    """Raise a ValueError unless a state has a tensor of this width and type for every level.
+
+    Args:
+        name: What the tensors are called at the start of a sentence.
+        parts: The tensors.
+        levels: The hierarchy.
+        width: Their width.
+        dtype: Their type.
+    """
+    if not isinstance(parts, (tuple, list)):
+        raise ValueError(f"{name} must be a tuple of tensors, one for each level; got {show(parts)}.")
+    if len(parts) != len(levels):
+        raise ValueError(f"{name} has {len(parts)} levels, the data {len(levels)}.")
+    for k, (part, level) in enumerate(zip(parts, levels, strict=True)):
+        value, wanted = check_tensor(f"{name} of level {k}", part), (level.num_nodes, width)
+        if value.shape != wanted:
+            raise ValueError(
+                f"{name} of level {k} has the shape {tuple(value.shape)}, but this graph needs {wanted}; start "
+                "with initial_state(data) of the same data."
+            )
+        check_dtype(f"{name} of level {k}", value, dtype)
+        if value.device != level.batch.device:
+            raise ValueError(f"{name} of level {k} is on {value.device}, but the graph is on {level.batch.device}.")
 
 
 class Shown(NamedTuple):
