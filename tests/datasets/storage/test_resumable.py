@@ -95,6 +95,30 @@ def test_stopped_work_goes_on_where_it_was(tmp_path, monkeypatch):
     assert contents(tmp_path).items() >= kept.items()
 
 
+def test_parts_that_another_program_makes_meanwhile_are_taken_from_it(tmp_path, monkeypatch):
+    compute("peptide", ITEMS, tmp_path / "other")
+    asked, ask = [], resumable._Worker.ask
+
+    def beside_another(worker, function, item):
+        for name, content in contents(tmp_path / "other").items():
+            (tmp_path / "own" / name).write_bytes(content)
+        asked.append(item)
+        return ask(worker, function, item)
+
+    monkeypatch.setattr(resumable._Worker, "ask", beside_another)
+    assert_right(compute("peptide", ITEMS, tmp_path / "own"))
+    assert len(asked) <= 3  # of one part
+
+
+def test_programs_begin_with_different_parts(tmp_path, monkeypatch):
+    made, write = [], resumable.write_bytes
+    monkeypatch.setattr(resumable, "PART", 1)
+    monkeypatch.setattr(resumable, "write_bytes", lambda path, data: (made.append(path.name), write(path, data)))
+    for folder in "abcd":
+        compute("peptide", ITEMS, tmp_path / folder)
+    assert len({tuple(made[start : start + 8]) for start in range(0, 32, 8)}) > 1
+
+
 def test_missing_packages_are_said_once(tmp_path, monkeypatch):
     without = resumable.BEGIN.replace("serve()\n", "sys.modules['rdkit'] = None\nserve()\n")
     monkeypatch.setattr(resumable, "BEGIN", without)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from random import SystemRandom
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,8 +73,9 @@ def compute(
     """Return what a function of :mod:`ghr.datasets.generators.molecules.worker` gives for every item.
 
     Results are kept in ``folder`` in parts of a few items each, found again by a hash of function and items; a part
-    that cannot be read is computed again. They depend on the items alone, not on the number of processes. An item that
-    fails, or whose process dies, is left out with its reason and stops nothing.
+    that cannot be read is computed again. They depend on the items alone, not on the number of processes. Programs that
+    ask for the same at once share the parts. An item that fails, or whose process dies, is left out with its reason and
+    stops nothing.
 
     Args:
         function: Name of the function.
@@ -90,9 +92,14 @@ def compute(
     parts = [list(items[start : start + PART]) for start in range(0, len(items), PART)]
     paths = [folder / f"{_key(function, part)}.safetensors" for part in parts]
     missing = [index for index, path in enumerate(paths) if _read(path) is None]
+    damaged = {index for index in missing if paths[index].exists()}
+    SystemRandom().shuffle(missing)  # so that processes started at once begin with different parts
     if missing:
         with ThreadPoolExecutor(workers) as pool, _crew(min(workers, len(missing))) as crew:
-            work = [pool.submit(_work, crew, function, parts[index], paths[index]) for index in missing]
+            work = [
+                pool.submit(_work, crew, function, parts[index], paths[index], again=index in damaged)
+                for index in missing
+            ]
             try:
                 for future in track(work, description):
                     future.result()
@@ -180,7 +187,11 @@ def _start() -> "subprocess.Popen[bytes]":
     )
 
 
-def _work(crew: "queue.SimpleQueue[_Worker]", function: str, part: Sequence[Mapping[str, Any]], path: Path) -> None:
+def _work(
+    crew: "queue.SimpleQueue[_Worker]", function: str, part: Sequence[Mapping[str, Any]], path: Path, *, again: bool
+) -> None:
+    if path.exists() and not again:  # somebody else has made it meanwhile
+        return
     worker = crew.get()
     try:
         tensors: dict[str, NDArray[Any]] = {}
