@@ -66,6 +66,27 @@ def test_tensors_have_the_shape_and_type_asked_for():
             tensor.fill_(1)
 
 
+def test_gradients_are_added_up_where_they_are():
+    buffers, places = Buffers(), []
+
+    class Same(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, grad):
+            out = lend(buffers).copy_(grad)
+            places.append(out.data_ptr())
+            return out
+
+    x = torch.ones(ROWS, 2, requires_grad=True)
+    x.register_hook(lambda grad: places.append(grad.data_ptr()))
+    torch.autograd.backward([Same.apply(x).sum() + Same.apply(x).sum()])
+    assert places[2] == places[0]
+    assert torch.equal(x.grad, torch.full((ROWS, 2), 2.0))
+
+
 def test_about_the_same_size_shares_a_block_and_another_size_does_not():
     buffers = Buffers()
     for rows in (9 * ROWS, 9 * ROWS - 5, 9 * ROWS + 50):

@@ -69,7 +69,8 @@ class Buffers:
             self._loans += 1
             loan, block = self._loans, self._take(size)
             self.lent.add(block)
-        return block.lend(like.dtype, count, loan).view(shape)
+        # A view would have a second owner, and autograd would add to a copy of the gradients in it.
+        return block.lend(like.dtype, count, loan).resize_(shape)
 
     def _take(self, size: int) -> Block:
         """Return the smallest free block that fits and is not far too large, or a new one."""

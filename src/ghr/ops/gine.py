@@ -117,7 +117,7 @@ def _loop_backward(
     masks = buffers.empty((group, bits), torch.empty(0, dtype=torch.uint8))
     grad_edges = buffers.empty((0, d) if shared else tuple(edges.shape), state)
     sizes = (d, d, 1, d * wide, wide, half * d, d)
-    sums = state.new_zeros(count, sum(sizes))
+    sums = buffers.empty((count, sum(sizes)), state).zero_()
     arrays = (
         updates, *_vectors(state), as_array(between.flatten(1)), *_vectors(norm_weight), norm_eps,
         *_vectors(injection, inverse, z, edges, start, source, out_start, out_target, out_edge), _scale(epsilon),
