@@ -36,3 +36,27 @@ def test_a_curve_under_another_is_wider():
     (axes,) = draw_curves([Panel("", 5, dict.fromkeys("abc", LINE))]).axes
     widths = [line.get_linewidth() for line in axes.lines]
     assert widths == sorted(set(widths), reverse=True)
+
+
+def test_a_label_has_the_same_line_in_every_panel_and_one_legend_names_it():
+    labels = ["a", "b", "c", "never drawn"]
+    panels = [Panel("", None, dict.fromkeys(drawn, LINE)) for drawn in (["a", "b"], ["b", "c"], ["c"], ["c", "a"])]
+    figure = draw_curves(panels, labels)
+    looks = {(line.get_label(), line.get_color(), line.get_linestyle()) for axes in figure.axes for line in axes.lines}
+    assert len(looks) == 3
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["a", "b", "c"]
+    assert all(axes.get_legend() is None for axes in figure.axes)
+
+
+def test_many_panels_stand_in_rows_of_two():
+    drawn = [axes for axes in draw_curves([Panel("", 5, {"a": LINE})] * 5).axes if axes.axison]
+    assert len(drawn) == 5
+    assert len({axes.get_position().x0 for axes in drawn}) == 2
+
+
+def test_a_logarithmic_axis_is_not_stretched_by_errors_of_rounding():
+    curves = {"exact": {d: (1e-15 if d < 3 else 0.01, None) for d in range(9)}, "bad": LINE}
+    (axes,) = draw_curves([Panel("", None, curves)], logarithmic=True).axes
+    assert axes.get_yscale() == "log"
+    assert axes.get_ylim()[0] > 1e-6

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from ghr.plots.colours import COLOURS
 
 _DASHES = ("-", "--", ":", "-.")
+_DECADES = 1e5  # of the logarithmic axis; one error of rounding would flatten all others
 
 
 @dataclass(frozen=True)
@@ -28,27 +29,57 @@ class Panel:
     by: str = "true distance (hops)"
 
 
-def draw_curves(panels: Sequence[Panel]) -> Figure:
+def draw_curves(panels: Sequence[Panel], labels: Sequence[str] = (), *, logarithmic: bool = False) -> Figure:
     """Draw the error by distance, one curve per label with a band of one deviation, the trained range shaded.
 
     The axis of errors ends at the largest distance: a model that is further off is as good as lost.
+
+    Args:
+        panels: Pairs of axes, three in a row, or two where there are more.
+        labels: Labels of all panels: each then has the same line in all of them, and one legend tells them apart. By
+            default every panel has lines and a legend of its own.
+        logarithmic: Whether errors are drawn by their logarithms, down to a hundred-thousandth of the largest.
     """
-    figure = Figure(figsize=(1.5 + 5.5 * len(panels), 5.0), layout="constrained")
-    all_axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
+    columns = len(panels) if len(panels) <= 3 else 2
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(1.5 + 5.5 * columns, 5.0 * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, sharey=True)
+    all_axes = list(grid.flat)[: len(panels)]
     for axes, panel in zip(all_axes, panels, strict=True):
-        _draw_panel(axes, panel)
+        _draw_panel(axes, panel, labels or list(panel.curves))
+    for axes in list(grid.flat)[len(panels) :]:
+        axes.set_axis_off()
     # The panels share this axis, so its end is known only when all are drawn.
-    all_axes[0].set_ylim(0, min(all_axes[0].get_ylim()[1], max(axes.get_xlim()[1] for axes in all_axes)))
-    all_axes[0].set_ylabel("mean absolute error (hops)")
+    top = min(all_axes[0].get_ylim()[1], max(axes.get_xlim()[1] for axes in all_axes))
+    if logarithmic:
+        all_axes[0].set_yscale("log")
+        all_axes[0].set_ylim(top / _DECADES, top)
+    else:
+        all_axes[0].set_ylim(0, top)
+    for row in grid:
+        row[0].set_ylabel("mean absolute error (hops)")
+    if labels:
+        _name_lines(figure, all_axes, labels)
+        return figure
     for axes in all_axes:
         if axes.get_legend_handles_labels()[1]:
             axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=9)
     return figure
 
 
-def _draw_panel(axes: Any, panel: Panel) -> None:
+def _name_lines(figure: Figure, all_axes: Sequence[Any], labels: Sequence[str]) -> None:
+    """Put one legend below all panels, in the order of the labels."""
+    drawn = {label: line for axes in all_axes for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    shown = [label for label in labels if label in drawn]
+    if shown:
+        lines = [drawn[label] for label in shown]
+        figure.legend(lines, shown, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+
+
+def _draw_panel(axes: Any, panel: Panel, labels: Sequence[str]) -> None:
     last = panel.in_range or 0
-    for number, (label, curve) in enumerate(panel.curves.items()):
+    for label, curve in panel.curves.items():
+        number = labels.index(label)
         colour, dash = COLOURS[number % len(COLOURS)], _DASHES[number // len(COLOURS) % len(_DASHES)]
         distances = sorted(curve)
         mean = [curve[d][0] for d in distances]

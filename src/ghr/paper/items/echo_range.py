@@ -14,7 +14,7 @@ from ghr.paper.systems import ECHO_COLUMNS, ECHO_SYSTEMS
 from ghr.plots.curves import Panel, draw_curves
 
 _SETTING = """\
-The runs of [`table-echo`](table-echo.md): every system at equal cost, one seed. On the left the error of `sssp` by the
+The runs of [`table-echo`](table-echo.md): every system at equal cost, one seed. First the error of `sssp` by the
 distance from the source, then the errors of all tasks by the diameter of the graph. Every distance was seen in
 training. A system that cannot see far enough has an error that grows where its layers end. Mean absolute error in
 hops."""
@@ -50,7 +50,8 @@ class EchoRange:
             panels.append(Panel(f"{column.key}, by diameter", None, by_diameter, "diameter of the graph (hops)"))
             text += [f"## {column.key}, by diameter", _table(by_diameter, _WIDE, titles)]
             record[column.key] = {"by_distance": _plain(by_distance), "by_diameter": _plain(by_diameter)}
-        return Report("\n\n".join(text), {"curves": record}, draw_curves(panels))
+        figure = draw_curves(panels, [system.title for system in self.systems], logarithmic=True)
+        return Report("\n\n".join(text), {"curves": record}, figure)
 
     def _read(self, column: Column, place: Place) -> tuple[dict[str, _Curve], dict[str, _Curve]]:
         """Return the curves of all finished rows: by distance, where the task has any, and by diameter."""
