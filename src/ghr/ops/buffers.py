@@ -10,6 +10,7 @@ and takes no lock, so a view may die at any moment, even while this pool is bein
 
 import math
 import weakref
+from bisect import bisect_left, bisect_right, insort
 from collections import deque
 from threading import Lock
 from typing import Any
@@ -34,6 +35,7 @@ class Block:
 
     def __init__(self, size: int, returned: "deque[Block]") -> None:
         self.memory: Array = np.empty(size, np.uint8)
+        self.size = size
         self.last_loan = 0
         self._returned = returned
         self._loan: weakref.ref[Array] | None = None
@@ -53,7 +55,7 @@ class Buffers:
     """Blocks of memory that tensors of about the same size use one after the other."""
 
     def __init__(self) -> None:
-        self.free: list[Block] = []
+        self.free: list[Block] = []  # the smallest first; of one size, the one that has been free for longest
         self.lent: set[Block] = set()
         self._returned: deque[Block] = deque()
         self._loans = 0
@@ -73,19 +75,24 @@ class Buffers:
         return block.lend(like.dtype, count, loan).resize_(shape)
 
     def _take(self, size: int) -> Block:
-        """Return the smallest free block that fits and is not far too large, or a new one."""
+        """Return the smallest free block that fits and is not far too large, or a new one.
+
+        Of several of one size it is the one that was used last: its memory is still near the core.
+        """
         while self._returned:
             block = self._returned.popleft()
             self.lent.remove(block)
-            self.free.append(block)
-        fitting = [block for block in self.free if size <= block.memory.nbytes <= 2 * size]
-        if fitting:
-            chosen = min(fitting, key=lambda block: block.memory.nbytes)
-            self.free.remove(chosen)
-            return chosen
+            insort(self.free, block, key=_size)
+        place = bisect_left(self.free, size, key=_size)
+        if place < len(self.free) and self.free[place].size <= 2 * size:
+            return self.free.pop(bisect_right(self.free, self.free[place].size, key=_size) - 1)
         self.free = [block for block in self.free if block.last_loan >= self._loans - IDLE]
         step = 1 << (size.bit_length() - 3)  # rounded up, so that batches of about one size share their blocks
         return Block(-(-size // step) * step, self._returned)
+
+
+def _size(block: Block) -> int:
+    return block.size
 
 
 buffers = Buffers()
