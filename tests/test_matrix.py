@@ -9,7 +9,7 @@ from ghr.datasets import BENCHMARKS
 from ghr.nn import attention
 from ghr.testing.benchmarks import tiny_splits
 from ghr.train import evaluate, predict
-from ghr.train.evaluate import collate_list
+from ghr.train.collate import collate_list
 from ghr.train.select import Selection
 
 SMALL = {"hidden_channels": 8, "layers": 2, "heads": 2, "steps": 1, "t_high": 1, "t_low": 1}

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch_geometric.data import Batch, Data
 
 from ghr import Metric, Task
-from ghr.train.evaluate import collate, collect, evaluate, find_task, predict
+from ghr.train.evaluate import collect, evaluate, find_task, predict
 
 NODE = Task("node")
 
@@ -120,19 +120,6 @@ def test_refuses_a_mask_of_another_kind() -> None:
         graphs[0].mask = mask
         with pytest.raises(ValueError, match=r"mask must be boolean, one flag per row or one per entry"):
             collect(recurrent(), graphs, NODE)
-
-
-def test_graphs_that_form_no_batch_are_a_sentence() -> None:
-    graphs = rings(2)
-    del graphs[1].y
-    with pytest.raises(ValueError, match="must have the same attributes, but some lack y"):
-        collate(graphs, [0, 1])
-    graphs = rings(2)
-    graphs[1].x = graphs[1].x.repeat(1, 2)
-    with pytest.raises(ValueError, match="cannot form a batch, since their attributes differ in width"):
-        collate(graphs, [0, 1])
-    with pytest.raises(ValueError, match="Graph 1 is a int, not a graph of PyTorch Geometric"):
-        collate([rings(1)[0], 3], [0, 1])
 
 
 def test_the_task_is_given_or_that_of_a_dataset() -> None:

@@ -8,7 +8,7 @@ from torch_geometric.data import Batch, Data
 
 from ghr.bench.model_work import ModelWork, Work
 from ghr.bench.targets import NO_TARGETS, Targets
-from ghr.train.evaluate import collate
+from ghr.train.collate import collate
 
 
 @dataclass(frozen=True)

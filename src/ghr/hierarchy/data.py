@@ -200,7 +200,8 @@ class HierarchicalData(Data):
             return super().__inc__(key, value, *args, **kwargs)
         if own[2] == "batch":
             return 1
-        return self._count_coarse(int(own[1])) if own[2] in ("edge_index", "assignment") else 0
+        numbered = numbered_level(key)
+        return 0 if numbered is None else self._count_coarse(numbered)
 
     def __cat_dim__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
         own = _OWN_KEY.fullmatch(str(key))  # inside a dictionary, a key need not be a word
@@ -211,6 +212,12 @@ class HierarchicalData(Data):
 
 # Plain holders of tensors: with these named, graphs load with `weights_only=True`, and no code is ever unpickled.
 torch.serialization.add_safe_globals([HierarchicalData, LevelStorage, DataEdgeAttr, DataTensorAttr, GlobalStorage])
+
+
+def numbered_level(key: str) -> int | None:
+    """Return the coarse level whose nodes an attribute numbers; ``None`` for all other attributes."""
+    own = _OWN_KEY.fullmatch(key)
+    return int(own[1]) if own is not None and own[2] in ("edge_index", "assignment") else None
 
 
 def levels_of(data: Data) -> tuple[Level, ...]:

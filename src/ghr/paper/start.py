@@ -15,7 +15,7 @@ from ghr.experiment import Experiment
 from ghr.models import GraphModel
 from ghr.train import DiscountedLoss, collect
 from ghr.train.batches import epoch_batches
-from ghr.train.evaluate import collate
+from ghr.train.collate import collate
 from ghr.train.select import select_rows
 
 WINDOW = 8  # batches over which the loss is averaged before it is compared with that of a constant

@@ -27,8 +27,9 @@ from ghr.files import write_text
 from ghr.paper.row import Row
 from ghr.progress import hide_bars, track
 from ghr.train import Run, TrainConfig
+from ghr.train.collate import collate
 from ghr.train.directory import FORMAT, RunDirectory, jsonable
-from ghr.train.evaluate import collate, join_pairs, score
+from ghr.train.evaluate import join_pairs, score
 from ghr.train.provenance import machine, versions
 from ghr.train.select import select_rows
 from ghr.train.trainer import Callback

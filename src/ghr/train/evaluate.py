@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Data
 
 from ghr.checks import check_whole
 from ghr.datasets.splits import Examples
@@ -13,6 +13,7 @@ from ghr.datasets.task import Task
 from ghr.hierarchy.parts import Parts
 from ghr.models.in_parts import InParts, Share
 from ghr.progress import track
+from ghr.train.collate import collate_list
 from ghr.train.select import select_rows
 
 
@@ -107,28 +108,6 @@ def find_task(task: Task | None, *sources: object) -> Task:
             f"metric='mae'); got {task!r}."
         )
     return chosen
-
-
-def collate(graphs: Examples, indices: list[int]) -> Any:
-    """Return the graphs at ``indices`` as one batch."""
-    return collate_list([graphs[index] for index in indices])
-
-
-def collate_list(graphs: Sequence[Data]) -> Any:
-    """Return graphs as one batch, or raise a ValueError that says how they differ."""
-    first = graphs[0]
-    for number, graph in enumerate(graphs):
-        if not isinstance(graph, Data):
-            raise ValueError(f"Graph {number} is a {type(graph).__name__}, not a graph of PyTorch Geometric.")
-        if set(graph.keys()) != set(first.keys()):
-            differ = sorted(set(graph.keys()) ^ set(first.keys()))
-            raise ValueError(f"Graphs of one batch must have the same attributes, but some lack {', '.join(differ)}.")
-    try:
-        return Batch.from_data_list(list(graphs))
-    except RuntimeError as error:
-        raise ValueError(
-            f"These graphs cannot form a batch, since their attributes differ in width: {error}."
-        ) from error
 
 
 def _run(

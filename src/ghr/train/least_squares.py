@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 from ghr.checks import show
 from ghr.datasets.task import Task
 from ghr.train.batches import epoch_batches, local_share
-from ghr.train.evaluate import collate
+from ghr.train.collate import collate
 from ghr.train.select import Selection
 from ghr.train.trainer import Trainer
 

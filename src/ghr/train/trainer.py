@@ -18,9 +18,10 @@ from ghr.datasets.splits import Examples
 from ghr.datasets.task import Task
 from ghr.models.inputs import dtype_of
 from ghr.train.batches import epoch_batches, jittered_steps, local_share, seed_everything
+from ghr.train.collate import collate
 from ghr.train.config import TrainConfig
 from ghr.train.directory import RunDirectory, digest
-from ghr.train.evaluate import collate, evaluate
+from ghr.train.evaluate import evaluate
 from ghr.train.loss import DiscountedLoss
 from ghr.train.objective import GlobalLoss, NotFiniteError
 from ghr.train.processes import on_rank_zero

@@ -1,0 +1,103 @@
+"""Graphs as one batch: the same as PyG makes of them, in a fraction of the time."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric.data import Batch, Data
+
+from ghr.datasets.splits import Examples
+from ghr.hierarchy.data import HierarchicalData, numbered_level
+
+
+def collate(graphs: Examples, indices: list[int]) -> Any:
+    """Return the graphs at ``indices`` as one batch."""
+    return collate_list([graphs[index] for index in indices])
+
+
+def collate_list(graphs: Sequence[Data]) -> Any:
+    """Return graphs as one batch, or raise a ValueError that says how they differ."""
+    keys: set[str] = set()
+    for number, graph in enumerate(graphs):
+        if not isinstance(graph, Data):
+            raise ValueError(f"Graph {number} is a {type(graph).__name__}, not a graph of PyTorch Geometric.")
+        own = graph._store._mapping.keys()
+        if number == 0:
+            keys = set(own)
+        elif own != keys:
+            differ = ", ".join(sorted(own ^ keys))
+            raise ValueError(f"Graphs of one batch must have the same attributes, but some lack {differ}.")
+    try:
+        return _join(graphs) if _is_plain(graphs) else Batch.from_data_list(list(graphs))
+    except RuntimeError as error:
+        raise ValueError(
+            f"These graphs cannot form a batch, since their attributes differ in width: {error}."
+        ) from error
+
+
+def _is_plain(graphs: Sequence[Data]) -> bool:
+    """Return whether all attributes are tensors with rows, of graphs whose class has no rules of its own for them."""
+    kind = type(graphs[0])
+    if kind not in (Data, HierarchicalData) or any(type(graph) is not kind for graph in graphs):
+        return False
+    return "edge_index" in graphs[0] and all(
+        type(value) is Tensor and value.layout is torch.strided and not value.is_nested and value.dim() > 0
+        for value in graphs[0]._store._mapping.values()
+    )
+
+
+def _join(graphs: Sequence[Data]) -> Any:
+    """Do as ``Batch.from_data_list``: that adds to the node numbers of every graph by itself, this to all at once."""
+    first, new_batch = graphs[0], cast(Any, Batch)
+    batch = new_batch(_base_cls=type(first))
+    stores = [graph._store._mapping for graph in graphs]
+    nodes = [_count_nodes(graph) for graph in graphs]
+    slices: dict[str, Tensor] = {}
+    increments: dict[str, Tensor] = {}
+    for key, example in stores[0].items():
+        if key == "ptr":  # as PyG does, which makes a new one
+            continue
+        values, dim = [store[key] for store in stores], first.__cat_dim__(key, example)
+        joined, sizes = torch.cat(values, dim), [value.size(dim) for value in values]
+        slices[key], increments[key] = _add_up(sizes), _add_up(_list_added(key, graphs, values, nodes)[:-1])
+        if int(increments[key][-1]) != 0:
+            shape = [-1 if axis == dim % joined.dim() else 1 for axis in range(joined.dim())]
+            shift = _repeat(increments[key].numpy(), sizes).view(shape).to(joined.device)
+            joined = joined + (shift if joined.dtype is torch.bool else shift.to(joined.dtype))
+        batch[key] = joined
+    device = batch.edge_index.device
+    batch.batch = _repeat(np.arange(len(graphs)), nodes).to(device)
+    batch.ptr = _add_up(nodes).to(device)
+    batch._num_graphs, batch._slice_dict, batch._inc_dict = len(graphs), slices, increments
+    return batch
+
+
+def _list_added(key: str, graphs: Sequence[Data], values: Sequence[Tensor], nodes: list[int]) -> list[int]:
+    """Return by how much every graph shifts an attribute of those behind it."""
+    level = numbered_level(key) if isinstance(graphs[0], HierarchicalData) else None
+    if level is not None:
+        return [graph._store[f"level{level}_batch"].size(0) for graph in graphs]
+    if key == "edge_index":
+        return nodes
+    # By the rules of these classes, what nothing is added to in a graph with nodes has nothing added to in any.
+    if nodes[0] > 0 and graphs[0].__inc__(key, values[0]) == 0:
+        return [0] * len(graphs)
+    return [graph.__inc__(key, value) for graph, value in zip(graphs, values, strict=True)]
+
+
+def _count_nodes(graph: Data) -> int:
+    """Return the number of nodes, which PyG takes long to find."""
+    x = graph._store._mapping.get("x")
+    return graph.num_nodes or 0 if x is None else int(x.size(0))
+
+
+def _add_up(counts: list[int]) -> Tensor:
+    """Return the sums of all counts before each, and of all of them."""
+    return torch.from_numpy(np.cumsum([0, *counts]))
+
+
+def _repeat(numbers: Any, counts: list[int]) -> Tensor:
+    """Return every number so many times; PyTorch would wake its threads for that."""
+    return torch.from_numpy(np.repeat(numbers, counts))
