@@ -10,10 +10,10 @@ from torch_geometric.transforms import BaseTransform
 
 from ghr.checks import check_choice, check_whole, show
 from ghr.hierarchy.centres import CentrePaths
-from ghr.hierarchy.data import HierarchicalData, check_graph
+from ghr.hierarchy.data import HierarchicalData, check_graph, num_levels_of
 from ghr.hierarchy.graclus import Graclus, Mode
 from ghr.hierarchy.grid import GridBlocks
-from ghr.hierarchy.level import read_weight
+from ghr.hierarchy.level import Level, read_weight
 from ghr.hierarchy.reduce import EdgeReduce, Merged, Numeric, Reduce, check_codes, check_edge_reduce, reduce_edges
 from ghr.hierarchy.tensors import WHOLES, check_values, describe, is_dense
 
@@ -103,43 +103,48 @@ class Coarsen(BaseTransform):
             raise ValueError(f"Coarsen takes a torch_geometric.data.Data; got {type(data).__name__}.")
         if data._store.get("batch") is not None:
             raise ValueError("Coarsen takes one graph at a time; apply it before batching.")
-        result = HierarchicalData.of(data)
-        if result.num_levels > 1:
-            raise ValueError(f"The graph already has {result.num_levels} levels; coarsen the plain graph instead.")
-        (finest,) = check_graph(result)
+        num_levels = num_levels_of(data)
+        if num_levels > 1:
+            raise ValueError(f"The graph already has {num_levels} levels; coarsen the plain graph instead.")
+        (finest,) = check_graph(data)
+        result = HierarchicalData.of(data, self._make_levels(data, finest))
         if data.x is None and data.pos is None:
             result.num_nodes = finest.num_nodes  # otherwise PyG would guess it from the largest node of an edge
+        return result
+
+    def _make_levels(self, data: Data, finest: Level) -> list[Level]:
         weight, dtype = self._read_weight(data), _choose_dtype(finest.edge_attr, data.x)
-        edges, num_nodes = finest.edge_index, finest.num_nodes
+        levels = [finest]
         merged: Merged | None = None
-        made = 0
-        while self._goes_on(made, num_nodes):
-            step = self._merge(edges, num_nodes, weight)
-            if made >= self.levels and step.num_nodes == num_nodes:
+        while self._goes_on(levels):
+            below = levels[-1]
+            step = self._merge(below.edge_index, below.num_nodes, weight)
+            if len(levels) > self.levels and step.num_nodes == below.num_nodes:
                 break  # the partition merges nothing any more
-            edges, num_nodes = step.edge_index, step.num_nodes
             if weight is not None:
                 weight = _sum_weights(weight, step)
             merged = step if merged is None else merged.then(step)
             edge_attr: Tensor | None
             distance: Tensor | None = None
             if isinstance(self.edge_reduce, CentrePaths):
-                below = result.levels[-1]
-                edge_attr, distance = self.edge_reduce(below, step.assignment, num_nodes, edges, step.became)
+                edge_attr, distance = self.edge_reduce(
+                    below, step.assignment, step.num_nodes, step.edge_index, step.became
+                )
             else:
                 rule = (
                     getattr(self.partition, "coarse_edge_attr", None) if self.edge_reduce is None else self.edge_reduce
                 )
                 edge_attr = reduce_edges(rule, finest.edge_attr, merged, self.codes)
             distance, edge_attr = _convert(distance, dtype), _convert(edge_attr, dtype)
-            result._append(finest, step.assignment, num_nodes, edges, edge_attr, distance)
-            made += 1
-        return result
+            batch = finest.batch.new_zeros(step.num_nodes)
+            levels.append(Level(step.edge_index, edge_attr, step.num_nodes, batch, step.assignment, distance))
+        return levels
 
-    def _goes_on(self, levels: int, num_nodes: int) -> bool:
-        if levels < self.levels:
+    def _goes_on(self, levels: Sequence[Level]) -> bool:
+        made = len(levels) - 1
+        if made < self.levels:
             return True
-        return self.until is not None and num_nodes > self.until and levels < MOST_LEVELS
+        return self.until is not None and levels[-1].num_nodes > self.until and made < MOST_LEVELS
 
     def _merge(self, edge_index: Tensor, num_nodes: int, weight: Tensor | None) -> Merged:
         """Take one step: partition a graph and build the quotient graph."""

@@ -1,6 +1,7 @@
 """A graph together with its pooled copies, in the form that PyTorch Geometric batches."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 from weakref import ref
 
@@ -31,7 +32,8 @@ from ghr.memory import check_memory
 # What other folders need to read a graph.
 __all__ = ["HierarchicalData", "Level", "at_hand", "check_edges", "check_graph", "levels_of", "num_graphs_of"]
 
-_OWN_KEY = re.compile(r"level([1-9]\d*)_(edge_index|edge_attr|assignment|centre_distance|batch)")
+_PARTS = ("assignment", "edge_index", "edge_attr", "centre_distance", "batch")  # what is kept of a coarse level
+_OWN_KEY = re.compile(rf"level([1-9]\d*)_({'|'.join(_PARTS)})")
 _SIGNATURE = "level_signature"
 
 
@@ -95,19 +97,19 @@ class HierarchicalData(Data):
         self.__dict__["_store"] = LevelStorage.of(self._store, self)
 
     @classmethod
-    def of(cls, data: Data) -> "HierarchicalData":
-        """Return a graph with the attributes of another, which has no coarser levels of it."""
+    def of(cls, data: Data, levels: Sequence[Level]) -> "HierarchicalData":
+        """Return a graph with the attributes of another and with levels that fit it, the first its own."""
         result = cls.__new__(cls)
         result.__dict__.update(data.__dict__, _store=LevelStorage.of(data._store, result))
+        for k in range(1, len(levels)):
+            result._put(k, levels[k])
+        result._sign(levels[0], len(levels))
         return result
 
     @property
     def num_levels(self) -> int:
         """Number of levels, the graph itself included."""
-        count = 1
-        while f"level{count}_batch" in self._store:
-            count += 1
-        return count
+        return num_levels_of(self)
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -154,19 +156,7 @@ class HierarchicalData(Data):
             edge_attr: Their features, if any.
             centre_distance: How far every node of the present top level is from the centre of its cluster, if known.
         """
-        self._append(read_finest(self), assignment, num_nodes, edge_index, edge_attr, centre_distance)
-
-    def _append(
-        self,
-        finest: Level,
-        assignment: Tensor,
-        num_nodes: int,
-        edge_index: Tensor,
-        edge_attr: Tensor | None,
-        centre_distance: Tensor | None,
-    ) -> None:
-        """Do as :meth:`append_level`, with the graph as it was read before."""
-        k = self.num_levels
+        finest, k = read_finest(self), self.num_levels
         below = finest.num_nodes if k == 1 else self._count_coarse(k - 1)
         num_nodes = check_whole("num_nodes", num_nodes, 1, MOST_NODES)
         if num_nodes > below:  # there was memory for the level below
@@ -178,11 +168,14 @@ class HierarchicalData(Data):
         if centre_distance is not None:
             _check_distance(centre_distance, below, k)
         batch = torch.zeros(num_nodes, dtype=torch.long, device=assignment.device)
-        new = {"assignment": assignment, "edge_index": edge_index, "edge_attr": edge_attr}
-        for name, value in {**new, "centre_distance": centre_distance, "batch": batch}.items():
-            if value is not None:
-                self[f"level{k}_{name}"] = value
+        self._put(k, Level(edge_index, edge_attr, num_nodes, batch, assignment, centre_distance))
         self._sign(finest, k + 1)
+
+    def _put(self, k: int, level: Level) -> None:
+        for name in _PARTS:
+            value = getattr(level, name)
+            if value is not None:
+                self._store[f"level{k}_{name}"] = value
 
     def sign(self) -> None:
         """Note which nodes and edges the levels belong to.
@@ -225,6 +218,14 @@ def levels_of(data: Data) -> tuple[Level, ...]:
     return data.levels if isinstance(data, HierarchicalData) else (read_finest(data),)
 
 
+def num_levels_of(data: Data) -> int:
+    """Return the number of levels of any graph, itself included."""
+    count = 1
+    while data._store.get(f"level{count}_batch") is not None:
+        count += 1
+    return count
+
+
 def num_graphs_of(data: Data) -> int:
     """Return the number of graphs in a batch; one for a single graph."""
     if _knows_its_graphs(data):
@@ -260,7 +261,7 @@ def _knows_its_graphs(data: Data) -> bool:
 
 def _count_graphs(data: Data, finest: Level) -> int:
     """Return the number of graphs of a batch whose nodes are all in one of them, or raise a ValueError."""
-    if "batch" not in data._store:
+    if data._store.get("batch") is None:
         return 1
     most = num_graphs_of(data) if _knows_its_graphs(data) else max(finest.num_nodes, 1)  # a graph has a node
     check_range("batch", finest.batch, most - 1)
