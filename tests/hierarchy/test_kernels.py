@@ -23,10 +23,12 @@ def test_rows_hold_every_edge_in_both_directions(graph):
     edges, num_nodes = graph
     source, target = unpack(edges)
     symmetric = kernels.is_symmetric(source, target)
-    start, neighbour, _ = kernels.build_rows(source, target, np.empty(0), num_nodes, symmetric)
-    rows = kernels.contract_rows(start, neighbour, np.empty(0), np.arange(num_nodes, dtype=np.int32), num_nodes)
+    start, row, neighbour, _ = kernels.build_rows(source, target, np.empty(0), num_nodes, symmetric)
+    assert all((row[start[u] : start[u + 1]] == u).all() for u in range(num_nodes))
+    start, row, neighbour, _ = kernels.merge_repeats(row, neighbour, np.empty(0), num_nodes)
+    assert all((row[start[u] : start[u + 1]] == u).all() for u in range(num_nodes))
     expected = {(u, v) for a, b in edges.T.tolist() for u, v in ((a, b), (b, a)) if u != v}
-    found = [(u, int(v)) for u in range(num_nodes) for v in rows[1][rows[0][u] : rows[0][u + 1]]]
+    found = [(u, int(v)) for u in range(num_nodes) for v in neighbour[start[u] : start[u + 1]]]
     assert len(found) == len(set(found)), "a neighbour is listed twice"
     assert set(found) == expected
 
@@ -39,7 +41,8 @@ def test_contracted_weights_are_sums(graph):
     label = (np.arange(num_nodes) % 3).astype(np.int32)
     num_clusters = int(label.max()) + 1
     rows = kernels.build_rows(source, target, weight, num_nodes, False)
-    start, neighbour, strength = kernels.contract_rows(*rows, label, num_clusters)
+    joined = kernels.join_rows(*rows, label, num_clusters)
+    start, _, neighbour, strength = kernels.merge_repeats(*joined, num_clusters)
     expected = np.zeros((num_clusters, num_clusters))
     for u, v, w in zip(label[source], label[target], weight, strict=True):
         expected[u, v] += w

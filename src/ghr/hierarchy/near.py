@@ -68,7 +68,7 @@ def _is_far(level: Level) -> bool:
 
 def _breadth_first(level: Level) -> Tensor:
     source, target = level.edge_index.contiguous().numpy()
-    start, neighbour, _ = build_rows(source, target, np.empty(0), level.num_nodes, is_symmetric(source, target))
+    start, _, neighbour, _ = build_rows(source, target, np.empty(0), level.num_nodes, is_symmetric(source, target))
     shape, ones = (level.num_nodes, level.num_nodes), np.ones(neighbour.size, np.int8)
     rows = csr_array((ones, neighbour.view(np.int32), start.astype(np.int32)), shape=shape)
     return torch.from_numpy(reverse_cuthill_mckee(rows, symmetric_mode=True).astype(np.int64))

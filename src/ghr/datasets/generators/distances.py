@@ -34,7 +34,7 @@ def eccentricities(edge_index: NDArray[np.int64], num_nodes: int) -> NDArray[np.
 
 def _rows(edge_index: NDArray[np.int64], num_nodes: int) -> tuple[Ints, Ints]:
     source, target = np.ascontiguousarray(edge_index)
-    start, neighbour, _ = build_rows(source, target, _NO_WEIGHT, num_nodes, False)
+    start, _, neighbour, _ = build_rows(source, target, _NO_WEIGHT, num_nodes, False)
     return start, neighbour
 
 
