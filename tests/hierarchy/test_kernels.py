@@ -58,11 +58,17 @@ def test_contracted_weights_are_sums(graph):
 
 def test_quotient_names_the_coarse_edge_of_every_edge():
     edges = torch.tensor([[0, 1, 3, 0, 2], [1, 2, 0, 3, 2]])
-    coarse, became, order, start = kernels.build_quotient(*unpack(edges), np.array([0, 0, 1, 1]), 2)
+    coarse, became, order, start = kernels.build_quotient(edges.numpy(), np.array([0, 0, 1, 1]), 2)
     assert coarse.tolist() == [[0, 1], [1, 0]]
     assert became.tolist() == [-1, 0, 1, 0, -1]
     assert [sorted(order[start[k] : start[k + 1]].tolist()) for k in range(2)] == [[1, 3], [2]]
     assert start[-1] == order.size == 3
+
+
+@given(edge_lists())
+def test_ends_are_the_smallest_and_the_largest_node(graph):
+    numbers = graph[0].flatten().tolist() or [0]
+    assert kernels.find_ends(graph[0].numpy()) == (min(numbers), max(numbers))
 
 
 @given(st.lists(st.integers(-5, 25), min_size=1, max_size=20))
@@ -85,21 +91,21 @@ def test_group_lists_the_members_of_every_group(groups):
 def test_a_signature_counts_nodes_and_edges_of_every_graph(graph, num_graphs):
     edges, num_nodes = graph
     batch = np.sort(np.random.default_rng(0).integers(0, num_graphs, num_nodes))
-    row = kernels.sign_graphs(*unpack(edges), batch, num_graphs, 3)
+    row = kernels.sign_graphs(edges.numpy(), batch, num_graphs, 3)
     assert row[:, 0].tolist() == [3] * num_graphs
     assert row[:, 1].tolist() == np.bincount(batch, minlength=num_graphs).tolist()
     assert row[:, 2].tolist() == np.bincount(batch[edges[0].numpy()], minlength=num_graphs).tolist()
 
 
 def test_a_signature_leaves_out_what_is_out_of_range():
-    source, target = np.array([0, 1, 2, -1, 1]), np.array([1, 2, 9, 0, 0])
-    row = kernels.sign_graphs(source, target, np.array([0, 0, 5]), 1, 2)
+    edges = np.array([[0, 1, 2, -1, 1], [1, 2, 9, 0, 0]])
+    row = kernels.sign_graphs(edges, np.array([0, 0, 5]), 1, 2)
     assert row[0, :3].tolist() == [2, 2, 3]
 
 
 def test_hashes_of_edges_hardly_ever_meet():
     codes = {
-        int(kernels.sign_graphs(np.array([u]), np.array([v]), np.zeros(300, np.int64), 1, 2)[0, 3])
+        int(kernels.sign_graphs(np.array([[u], [v]]), np.zeros(300, np.int64), 1, 2)[0, 3])
         for u in range(60)
         for v in range(60)
     }

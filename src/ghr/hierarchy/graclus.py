@@ -10,7 +10,7 @@ from torch import Tensor
 from ghr.checks import check_choice, check_whole
 from ghr.hierarchy import kernels
 from ghr.hierarchy.level import read_weight
-from ghr.hierarchy.tensors import MOST_NODES, check_edges, check_values
+from ghr.hierarchy.tensors import MOST_NODES, check_edges, check_values, to_array
 from ghr.memory import check_memory
 
 Mode = Literal["min_degree", "heavy_edge", "random"]
@@ -75,13 +75,13 @@ class Graclus:
         num_nodes = check_whole("num_nodes", num_nodes, 1, MOST_NODES)
         check_edges(edge_index, num_nodes, look=False)
         check_values("edge_index", edge_index)
-        source, target = edge_index.cpu().numpy()
+        edges = to_array(edge_index)
         if num_nodes > SMALL:
             check_memory(f"Graclus of num_nodes={num_nodes:,}", 32 * num_nodes, "give the number of nodes of the graph")
-        weight = self._read_weight(edge_weight, source.size) if self.uses_edge_weight else np.empty(0)
+        weight = self._read_weight(edge_weight, edges.shape[1]) if self.uses_edge_weight else np.empty(0)
         seed = self.seed if self.seed is not None else int(torch.randint(2**31, ()))
         order = _draw_small(seed, num_nodes) if num_nodes <= SMALL else _draw_order(seed, num_nodes)
-        cluster = kernels.cluster_nodes(source, target, weight, order, self.rounds, _CODES[self.mode])
+        cluster = kernels.cluster_nodes(edges, weight, order, self.rounds, _CODES[self.mode])
         if cluster.size == 0:
             check_edges(edge_index, num_nodes)
         return torch.from_numpy(cluster).to(edge_index.device)

@@ -66,6 +66,16 @@ def group(key: Ints, num_groups: int) -> tuple[Ints, Ints]:
     return member[outside:], start[1:] - outside
 
 
+@compiled
+def find_ends(edges: Ints) -> tuple[int, int]:
+    """Return the smallest and the largest node of edges, or zeros if there are none."""
+    low, high = (edges[0, 0], edges[0, 0]) if edges.size else (0, 0)
+    for end in range(2):
+        for edge in range(edges.shape[1]):
+            low, high = min(low, edges[end, edge]), max(high, edges[end, edge])
+    return low, high
+
+
 @inlined
 def hash_edge(u: int, v: int) -> Any:
     """Mix the two ends of an edge into 64 bits, by splitmix64; sums of them tell sets of edges apart."""
@@ -76,11 +86,12 @@ def hash_edge(u: int, v: int) -> Any:
 
 
 @compiled
-def sign_graphs(source: Ints, target: Ints, batch: Ints, num_graphs: int, num_levels: int) -> Ints:
+def sign_graphs(edges: Ints, batch: Ints, num_graphs: int, num_levels: int) -> Ints:
     """Return a row for every graph of a batch: the levels as given, its nodes, its edges, the sum of their hashes.
 
     Nodes count from the first of their graph. What is in no graph, or leads to no node, does not count.
     """
+    source, target = edges[0], edges[1]
     row = np.zeros((num_graphs, 4), np.int64)
     first = np.zeros(num_graphs, np.int64)
     for graph in range(num_graphs):
@@ -243,15 +254,13 @@ def reorder(order: Ints, label: Ints, num_clusters: int) -> Ints:
 
 
 @compiled
-def cluster_nodes(source: Ints, target: Ints, weight: Floats, order: Ints, rounds: int, mode: int) -> Ints:
+def cluster_nodes(edges: Ints, weight: Floats, order: Ints, rounds: int, mode: int) -> Ints:
     """Find the cluster of every node by rounds of matching, every round on the graph that the one before it left.
 
     Where an edge leads to no node, nothing is returned.
     """
-    num_nodes = order.size
-    low, high = 0, 0
-    for edge in range(source.size):
-        low, high = min(low, source[edge], target[edge]), max(high, source[edge], target[edge])
+    source, target, num_nodes = edges[0], edges[1], order.size
+    low, high = find_ends(edges)
     if low < 0 or high >= num_nodes:
         return np.empty(0, np.int64)
     symmetric = weight.size == 0 and is_symmetric(source, target)
@@ -272,12 +281,13 @@ def cluster_nodes(source: Ints, target: Ints, weight: Floats, order: Ints, round
 
 
 @compiled
-def build_quotient(source: Ints, target: Ints, label: Ints, num_clusters: int) -> tuple[Ints, Ints, Ints, Ints]:
+def build_quotient(edges: Ints, label: Ints, num_clusters: int) -> tuple[Ints, Ints, Ints, Ints]:
     """List the edges between clusters, sorted and without repeats, and say which edges were merged into them.
 
     Returns the edges, for every given edge what it became (-1: inside a cluster), the given edges one coarse edge after
     the other, and where every coarse edge starts among these.
     """
+    source, target = edges[0], edges[1]
     num_edges = source.size
     row, column = np.empty(num_edges, np.int32), np.empty(num_edges, np.int32)
     for edge in range(num_edges):
@@ -289,16 +299,16 @@ def build_quotient(source: Ints, target: Ints, label: Ints, num_clusters: int) -
     order = by_column[by_row]
 
     became = np.full(num_edges, -1, np.int64)
-    edges = np.empty((2, order.size), np.int64)
+    coarse = np.empty((2, order.size), np.int64)
     start = np.zeros(order.size + 1, np.int64)
     last, u, v = -1, -1, -1
     for position in range(order.size):  # what does not change is written again: cheaper than a branch
         edge = order[position]
         last += (row[edge] != u) | (column[edge] != v)
         u, v = row[edge], column[edge]
-        edges[0, last], edges[1, last], start[last + 1] = u, v, position + 1
+        coarse[0, last], coarse[1, last], start[last + 1] = u, v, position + 1
         became[edge] = last
-    return edges[:, : last + 1].copy(), became, order, start[: last + 2].copy()
+    return coarse[:, : last + 1].copy(), became, order, start[: last + 2].copy()
 
 
 @compiled

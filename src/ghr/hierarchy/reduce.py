@@ -1,8 +1,7 @@
 """How the features of merged edges become the features of a coarse edge."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
 import torch
 from torch import Tensor
@@ -10,7 +9,7 @@ from torch import Tensor
 from ghr.checks import check_whole, show
 from ghr.hierarchy import kernels
 from ghr.hierarchy.centres import CentrePaths
-from ghr.hierarchy.tensors import check_rows, check_values, find_ends
+from ghr.hierarchy.tensors import check_rows, check_values, find_ends, to_array
 
 Numeric = Literal["min", "mean", "max", "sum"]
 Reduce: TypeAlias = Numeric | Literal["centre_paths"]
@@ -20,11 +19,10 @@ Rule: TypeAlias = Numeric | tuple[Numeric, ...] | CoarseEdgeAttr | None
 MOST_CODES = 10_000  # a column with more of them holds numbers
 
 
-@dataclass(frozen=True)
-class Merged:
+class Merged(NamedTuple):
     """What became of the nodes and edges of a graph after some steps of coarsening.
 
-    Args:
+    Attributes:
         edge_index: Edges of the coarsest graph so far.
         num_nodes: Its nodes.
         assignment: The one that every finest node is in.
@@ -43,9 +41,8 @@ class Merged:
     @classmethod
     def by(cls, label: Tensor, edge_index: Tensor) -> "Merged":
         """Return what one step makes of a graph, whose nodes are merged if they have the same label."""
-        number, num_clusters = kernels.number_clusters(label.long().cpu().numpy())
-        source, target = edge_index.cpu().numpy()
-        arrays = kernels.build_quotient(source, target, number, num_clusters)
+        number, num_clusters = kernels.number_clusters(to_array(label.long()))
+        arrays = kernels.build_quotient(to_array(edge_index), number, num_clusters)
         edges, became, order, start = (torch.from_numpy(array).to(edge_index.device) for array in arrays)
         return cls(edges, num_clusters, torch.from_numpy(number).to(edge_index.device), became, order, start)
 

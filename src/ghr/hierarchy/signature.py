@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ghr.hierarchy import kernels
 from ghr.hierarchy.level import Level
-from ghr.hierarchy.tensors import at_hand, check_edges, check_range, check_values, describe, is_dense
+from ghr.hierarchy.tensors import at_hand, check_edges, check_range, check_values, describe, is_dense, to_array
 
 
 def make_signature(finest: Level, num_graphs: int, num_levels: int) -> Tensor:
@@ -42,8 +42,7 @@ def check_signature(signature: Any, levels: tuple[Level, ...]) -> None:
 
 
 def _make_rows(finest: Level, num_graphs: int, num_levels: int) -> kernels.Ints:
-    source, target = finest.edge_index.cpu().contiguous().numpy()
-    return kernels.sign_graphs(source, target, finest.batch.cpu().contiguous().numpy(), num_graphs, num_levels)
+    return kernels.sign_graphs(to_array(finest.edge_index), to_array(finest.batch), num_graphs, num_levels)
 
 
 def _refuse(then: kernels.Ints, now: kernels.Ints, levels: tuple[Level, ...]) -> None:

@@ -3,10 +3,12 @@
 import math
 from typing import Any, TypeGuard
 
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from ghr.checks import show
+from ghr.hierarchy import kernels
 
 MOST_NODES = 2**31 - 1  # the kernels number nodes with 32 bits
 FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -81,7 +83,7 @@ def check_edges(edge_index: Any, num_nodes: int, name: str = "edge_index", *, lo
     if look:
         check_values(name, edge_index)
     if look and edge_index.numel():
-        low, high = find_ends(edge_index)
+        low, high = kernels.find_ends(to_array(edge_index))
         if low < 0 or high >= num_nodes:
             raise ValueError(f"{name} has node {low if low < 0 else high}, but nodes run from 0 to {num_nodes - 1}.")
     return edge_index
@@ -107,6 +109,12 @@ def check_finite(name: str, value: Tensor | None) -> None:
         bad = int((~torch.isfinite(value)).sum())
         if bad:
             raise ValueError(f"{name} has {bad} entries that are not finite numbers; clean or impute them first.")
+
+
+def to_array(value: Tensor) -> npt.NDArray[Any]:
+    """Return the numbers of a tensor in the order and place in which kernels read them."""
+    array: npt.NDArray[Any] = value.cpu().contiguous().numpy()
+    return array
 
 
 def find_ends(value: Tensor) -> tuple[int, int]:
