@@ -156,9 +156,10 @@ def test_the_operation_is_well_formed():
     neighbours = ops.sort_edges(edge_index, 5)
     up, down = conv.maps()
     zeros = torch.zeros(up.out_features, dtype=torch.float64), torch.zeros(4, dtype=torch.float64)
+    above, clusters = torch.randn(2, 4, dtype=torch.float64, requires_grad=True), torch.tensor([0, 1, 1, 0, 1])
     arguments = (
         state, injection, norm.weight, edges, conv.epsilon, up.weight, zeros[0], down.weight, zeros[1],
-        *neighbours, 1e-6, 2, True, True,
+        above, clusters, *ops.sort_members(clusters, 2), *neighbours, 1e-6, 2, True, True,
     )  # fmt: skip
     torch.library.opcheck(torch.ops.ghr.gine_loop.default, arguments)
 

@@ -10,7 +10,7 @@ from ghr.models.inputs import dtype_of
 from ghr.models.state import INITIAL_STATES
 from ghr.nn.conv import Conv, ConvLike, Edges, edge_encoder, make_conv
 from ghr.nn.encoder import CodeEncoder, Width, check_features, check_map, check_width, count_columns
-from ghr.ops import Members, Pool, add_unpooled, pool_normalised, unpool
+from ghr.ops import Above, Members, Pool, add_unpooled, pool_normalised
 
 
 class EdgeEncoder(nn.Module):
@@ -93,6 +93,12 @@ class LevelCell(nn.Module):
         """Return the state after `updates` updates and the edges for the next one."""
         return self.conv.iterate(self.norm, state, injection, edges, updates)
 
+    def repeat(
+        self, state: Tensor, injection: Tensor, above: Above | None, edges: Edges, updates: int
+    ) -> tuple[Tensor, Edges]:
+        """Do the same where nodes also add what is above them."""
+        return self.conv.iterate_below(self.norm, state, injection, above, edges, updates)
+
 
 class LevelState(NamedTuple):
     """The state of a level within a global step.
@@ -132,20 +138,18 @@ class LevelCellUpdate:
         self.cell, self.level, self.below, self.pool = cell, level, below, pool
         self.above, self.x, self.time = above, x, time
 
-    def read_above(self, above: LevelState) -> Tensor:
+    def read_above(self, above: LevelState) -> Above:
         """Return what is added from above: projected before it is unpooled, since clusters are fewer than members."""
         if self.above is None:
             raise ValueError("Nothing is above the coarsest level.")
         return self.read_projected(self.above[0](above.state))
 
-    def read_projected(self, above: Tensor) -> Tensor:
+    def read_projected(self, above: Tensor) -> Above:
         r"""Return what is added from above, of states that :math:`W''` has mapped already."""
         if self.above is None:
             raise ValueError("Nothing is above the coarsest level.")
         _, level, members = self.above
-        if self.x is None:
-            return unpool(above, level.clusters)
-        return add_unpooled(self.x, above, level.clusters, members)
+        return Above(above, level.clusters, members)
 
     def read_below(self, below: LevelState) -> Tensor:
         """Return the pooled normalised states of the members."""
@@ -154,17 +158,18 @@ class LevelCellUpdate:
         cell, members = self.below
         return pool_normalised(below.state, cell.norm, self.level.clusters, self.level.num_nodes, self.pool, members)
 
-    def update(self, state: LevelState, above: Tensor | None, below: Tensor) -> LevelState:
+    def update(self, state: LevelState, above: Above | None, below: Tensor) -> LevelState:
         """Update a coarse level once."""
-        return LevelState(*self.cell(state.state, below if above is None else above + below, state.edges))
+        injection = below if above is None else add_unpooled(below, *above)
+        return LevelState(*self.cell(state.state, injection, state.edges))
 
-    def repeat(self, state: LevelState, above: Tensor | None, updates: int, outer: int, first: int = 1) -> LevelState:
+    def repeat(self, state: LevelState, above: Above | None, updates: int, outer: int, first: int = 1) -> LevelState:
         """Update the graph itself; the input and the state from above stay the same all the while."""
-        fixed = self.x if above is None else above
-        if fixed is None:
+        if self.x is None:
             raise ValueError("The finest level needs the encoded input.")
         if self.time is None:
-            return LevelState(*self.cell(state.state, fixed, state.edges, updates))
+            return LevelState(*self.cell.repeat(state.state, self.x, above, state.edges, updates))
+        fixed = self.x if above is None else add_unpooled(self.x, *above)
         for inner in range(first, first + updates):
             injection = fixed + self.time(_pair(fixed, outer, inner))
             state = LevelState(*self.cell(state.state, injection, state.edges))

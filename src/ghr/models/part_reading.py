@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from ghr.models.cell import LevelCellUpdate, LevelState
+from ghr.ops import Above
 
 
 class Level1:
@@ -19,11 +20,11 @@ class Level1:
     def __init__(self, inner: LevelCellUpdate) -> None:
         self.inner = inner
 
-    def read_above(self, above: LevelState) -> Tensor:
+    def read_above(self, above: LevelState) -> Above:
         """Return what is read from above."""
         return self.inner.read_above(above)
 
-    def update(self, state: LevelState, above: Tensor | None, below: Tensor) -> LevelState:
+    def update(self, state: LevelState, above: Above | None, below: Tensor) -> LevelState:
         """Update the level once."""
         return self.inner.update(state, above, below)
 

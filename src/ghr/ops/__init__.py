@@ -7,9 +7,10 @@ from ghr.ops.gated_gcn import gated_gcn_loop
 from ghr.ops.gine import gine_loop
 from ghr.ops.min_plus import min_plus
 from ghr.ops.neighbours import Members, Neighbours, sort_edges, sort_members
-from ghr.ops.pool import Pool, add_unpooled, check_pool, pool, pool_normalised, unpool
+from ghr.ops.pool import Above, Pool, add_unpooled, check_pool, pool, pool_normalised, unpool
 
 __all__ = [
+    "Above",
     "Backend",
     "Members",
     "Neighbours",

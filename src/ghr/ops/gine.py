@@ -8,8 +8,9 @@ from torch import Tensor
 from ghr.ops.buffers import buffers
 from ghr.ops.kernels import gine as kernels
 from ghr.ops.kernels.masks import mask_width
-from ghr.ops.neighbours import Neighbours, as_array, sort_leaving
+from ghr.ops.neighbours import Neighbours, as_array, sort_leaving, sort_members
 from ghr.ops.operation import operation
+from ghr.ops.pool import Above, segment_sum
 from ghr.ops.share import share
 
 GROUP = 8  # updates whose gradients of the edges are added up together
@@ -28,11 +29,12 @@ def gine_loop(
     *,
     gated: bool,
     updates: int,
+    above: Above | None = None,
 ) -> Tensor:
     r"""Update all nodes `updates` times, the injection staying the same.
 
     .. math::
-        z = \mathrm{RMSNorm}(x) + \mathrm{injection}, \qquad
+        z_i = \mathrm{RMSNorm}(x_i) + \mathrm{injection}_i + \mathrm{above}_{c(i)}, \qquad
         x_i \gets x_i + U\Big( (1 + \epsilon)\, z_i + \sum_{j \in \mathcal{N}_i} \mathrm{ReLU}(z_j + e_{ji}) \Big)
 
     Args:
@@ -47,6 +49,8 @@ def gine_loop(
         down: Weight and bias of the second.
         gated: Whether :math:`U` is SwiGLU, its first map giving gate and content, or else has a ReLU between the maps.
         updates: Number of updates.
+        above: What is added from the cluster :math:`c(i)` of every node; looked up at every update, and never written
+            down for all nodes.
 
     Shapes:
         - **state, injection, output:** :math:`(N, d)`
@@ -58,15 +62,25 @@ def gine_loop(
     out: Tensor = _loop(
         state.contiguous(), injection.contiguous(), norm_weight, edges.contiguous(), epsilon,
         up[0].contiguous(), up_bias, down[0].contiguous(), down_bias,
-        *neighbours, norm_eps, updates, gated, keep,
+        *_look_up(above, state), *neighbours, norm_eps, updates, gated, keep,
     )[0]  # fmt: skip
     return out
+
+
+def _look_up(above: Above | None, state: Tensor) -> tuple[Tensor, ...]:
+    """Return the rows of the clusters, the cluster of every node and its members; a row of zeros for all without."""
+    if above is None:
+        nothing = torch.empty(0, dtype=torch.long)
+        return state.new_zeros(1, state.size(1)), nothing, nothing, nothing
+    members = above.members or sort_members(above.assignment, above.x.size(0))
+    return above.x.contiguous(), above.assignment, *members
 
 
 @operation("ghr::gine_loop")
 def _loop(
     state: Tensor, injection: Tensor, norm_weight: Tensor, edges: Tensor, epsilon: Tensor,
     up: Tensor, up_bias: Tensor, down: Tensor, down_bias: Tensor,
+    above: Tensor, clusters: Tensor, first_member: Tensor, member: Tensor,
     start: Tensor, source: Tensor, order: Tensor, out_start: Tensor, out_target: Tensor, out_edge: Tensor,
     parts: Tensor, alone: Tensor, norm_eps: float, updates: int, gated: bool, keep: bool,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
@@ -76,7 +90,7 @@ def _loop(
     z, inverse = buffers.empty((n, d), state), state.new_empty(n)
     arrays = (
         *_vectors(state), as_array(between.flatten(1)), *_vectors(last, norm_weight), norm_eps,
-        *_vectors(injection, inverse, z, edges, start, source), _scale(epsilon),
+        *_vectors(injection, above, clusters, inverse, z, edges, start, source), _scale(epsilon),
         *_vectors(up.t(), up_bias, down.t(), down_bias), gated,
     )  # fmt: skip
     count = parts.numel() - 1
@@ -98,7 +112,7 @@ def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
 @operation("ghr::gine_loop_backward")
 def _loop_backward(
     grad_out: Tensor, state: Tensor, between: Tensor, injection: Tensor, norm_weight: Tensor, edges: Tensor,
-    epsilon: Tensor, up: Tensor, up_bias: Tensor, down: Tensor,
+    epsilon: Tensor, up: Tensor, up_bias: Tensor, down: Tensor, above: Tensor, clusters: Tensor,
     start: Tensor, source: Tensor, out_start: Tensor, out_target: Tensor, out_edge: Tensor, parts: Tensor,
     alone: Tensor, norm_eps: float, gated: bool,
 ) -> list[Tensor]:  # fmt: skip
@@ -120,7 +134,8 @@ def _loop_backward(
     sums = buffers.empty((count, sum(sizes)), state).zero_()
     arrays = (
         updates, *_vectors(state), as_array(between.flatten(1)), *_vectors(norm_weight), norm_eps,
-        *_vectors(injection, inverse, z, edges, start, source, out_start, out_target, out_edge), _scale(epsilon),
+        *_vectors(injection, above, clusters, inverse, z, edges, start, source, out_start, out_target, out_edge),
+        _scale(epsilon),
         *_vectors(up.t(), up_bias, up, down, state.new_zeros(max(wide, d))), gated, shared,
         as_array(masks), as_array(grad_m), *_vectors(grad, grad_injection, grad_edges), as_array(sums),
     )  # fmt: skip
@@ -157,20 +172,21 @@ def _(
 
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    (state, injection, norm_weight, edges, epsilon, up, up_bias, down, _, start, source, _, *rest, eps, _, gated, _) = (
-        inputs
-    )
+    state, injection, norm_weight, edges, epsilon, up, up_bias, down, _, *others, eps, _, gated, _ = inputs
+    above, clusters, first_member, member, start, source, _, *rest = others
     ctx.save_for_backward(
-        state, output[1], injection, norm_weight, edges, epsilon, up, up_bias, down, start, source, *rest
-    )
+        first_member, member, state, output[1], injection, norm_weight, edges, epsilon, up, up_bias, down,
+        above, clusters, start, source, *rest,
+    )  # fmt: skip
     ctx.options = (eps, gated)
     ctx.set_materialize_grads(False)  # nobody asks for gradients of the states between: zeros for them cost time
 
 
 def _differentiate(ctx: Any, grad_out: Tensor | None, grad_between: Tensor | None) -> tuple[Tensor | None, ...]:
-    saved = ctx.saved_tensors
+    first_member, member, *saved = ctx.saved_tensors
     grads = _loop_backward(torch.zeros_like(saved[0]) if grad_out is None else grad_out, *saved, *ctx.options)
-    return (*grads, *[None] * 12)
+    grad_above = segment_sum(grads[1], first_member, member) if member.numel() else None
+    return (*grads, grad_above, *[None] * 15)
 
 
 _loop.register_autograd(_differentiate, setup_context=_remember)

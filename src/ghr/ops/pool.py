@@ -1,6 +1,6 @@
 """Features up the hierarchy (pool) and down again (unpool)."""
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,20 @@ from ghr.ops.operation import operation
 from ghr.ops.share import share
 
 Pool = Literal["max", "sum", "mean"]
+
+
+class Above(NamedTuple):
+    """Features of clusters that their members have yet to add: there are fewer of them than of the members.
+
+    Attributes:
+        x: Those of the clusters :math:`(N', C)`.
+        assignment: Cluster of every member :math:`(N)`.
+        members: The members sorted by cluster, where kernels compute.
+    """
+
+    x: Tensor
+    assignment: Tensor
+    members: Members | None = None
 
 
 def check_pool(reduce: str) -> None:
@@ -137,13 +151,14 @@ def _(base: Tensor, x: Tensor, assignment: Tensor, start: Tensor, member: Tensor
 
 
 @operation("ghr::segment_sum")
-def _segment_sum(x: Tensor, start: Tensor, member: Tensor) -> Tensor:
+def segment_sum(x: Tensor, start: Tensor, member: Tensor) -> Tensor:
+    """Add up the rows of every cluster's members."""
     out = buffers.empty((start.numel() - 1, x.size(1)), x)
     share(segments.segment_sum, out.size(0), *map(as_array, (x.contiguous(), start, member, out)), least=PART)
     return out
 
 
-@_segment_sum.register_fake
+@segment_sum.register_fake
 def _(x: Tensor, start: Tensor, member: Tensor) -> Tensor:
     return x.new_empty(start.numel() - 1, x.size(1))
 
@@ -153,7 +168,7 @@ def _remember_members(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None
 
 
 def _differentiate_unpool(ctx: Any, grad_out: Tensor) -> tuple[Tensor | None, ...]:
-    return grad_out, _segment_sum(grad_out, *ctx.saved_tensors), None, None, None
+    return grad_out, segment_sum(grad_out, *ctx.saved_tensors), None, None, None
 
 
 _add_unpooled.register_autograd(_differentiate_unpool, setup_context=_remember_members)

@@ -12,6 +12,7 @@ from ghr.models.values.update import Reading, ValueState, ValueUpdate
 from ghr.nn.encoder import Width
 from ghr.nn.values import Candidates, CarryCell, Holder
 from ghr.nn.values.select import SortedCandidates, sort_candidates
+from ghr.ops import Above
 
 
 class CarryLevel(NamedTuple):
@@ -45,16 +46,20 @@ class CarryUpdate(ValueUpdate):
         super().__init__(None)
         self.cell, self.part, self.reach = cell, part, reach
 
-    def read_above(self, above: ValueState) -> Reading:
+    def read_above(self, above: ValueState) -> Reading[Above]:
         """Return the values of the clusters, for every node."""
         assert self.part.clusters is not None
         return Reading(Holder(above.held.value.index_select(0, self.part.clusters), None), None)
 
-    def update(self, state: ValueState, above: Reading | None, below: Reading | None, outer: int = 1) -> ValueState:
+    def update(
+        self, state: ValueState, above: Reading[Above] | None, below: Reading[Tensor] | None, outer: int = 1
+    ) -> ValueState:
         """Follow the level above, then choose as often as a coarse level does."""
         return self.repeat(state, above, self.reach, outer)
 
-    def repeat(self, state: ValueState, above: Reading | None, updates: int, outer: int, first: int = 1) -> ValueState:
+    def repeat(
+        self, state: ValueState, above: Reading[Above] | None, updates: int, outer: int, first: int = 1
+    ) -> ValueState:
         """Follow the level above, then choose several times, in one fused operation where kernels compute."""
         value, seen = state.held.value, self.part.seen if state.seen is None else state.seen
         if above is not None and seen is not None:

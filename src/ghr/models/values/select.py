@@ -15,7 +15,7 @@ from ghr.models.values.update import Reading, ValueState, ValueUpdate
 from ghr.nn.encoder import Width, make_encoder
 from ghr.nn.values import Candidates, Holder, SelectCell, SweepCell
 from ghr.nn.values.select import CandidateEncoder, SortedCandidates, sort_candidates
-from ghr.ops import aggregate_sum, count_items
+from ghr.ops import Above, aggregate_sum, count_items
 
 Gate: TypeAlias = Literal["node", "graph"]
 GATES = ("node", "graph")
@@ -87,7 +87,9 @@ class SelectUpdate(ValueUpdate):
         super().__init__(control)
         self.cell, self.part = cell, part
 
-    def update(self, state: ValueState, above: Reading | None, below: Reading | None, outer: int = 1) -> ValueState:
+    def update(
+        self, state: ValueState, above: Reading[Above] | None, below: Reading[Tensor] | None, outer: int = 1
+    ) -> ValueState:
         """Choose, update the control, then let the gate close."""
         part = self.part
         groups = [(state.held, part.edges)]
@@ -103,7 +105,9 @@ class SelectUpdate(ValueUpdate):
         value = self.cell.close(chosen, part.given, normalised)
         return ValueState(Holder(value, normalised), control)
 
-    def repeat(self, state: ValueState, above: Reading | None, updates: int, outer: int, first: int = 1) -> ValueState:
+    def repeat(
+        self, state: ValueState, above: Reading[Above] | None, updates: int, outer: int, first: int = 1
+    ) -> ValueState:
         """Update the graph itself several times, in one fused operation where nothing else changes meanwhile."""
         ordered = self.part.ordered
         if self.control is not None or above is not None or ordered is None:

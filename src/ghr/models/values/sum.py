@@ -9,6 +9,7 @@ from ghr.models.cell import LevelCellUpdate
 from ghr.models.values.update import Reading, ValueState, ValueUpdate
 from ghr.nn.encoder import Width
 from ghr.nn.values import Holder, SumCell, SumLevel
+from ghr.ops import Above
 
 
 class SumUpdate(ValueUpdate):
@@ -28,7 +29,9 @@ class SumUpdate(ValueUpdate):
         super().__init__(control)
         self.cell, self.part, self.above, self.kind = cell, part, above, kind
 
-    def update(self, state: ValueState, above: Reading | None, below: Reading | None, outer: int = 1) -> ValueState:
+    def update(
+        self, state: ValueState, above: Reading[Above] | None, below: Reading[Tensor] | None, outer: int = 1
+    ) -> ValueState:
         """Move the values once; the same again gives the same, so what loops is only the control."""
         value = self.cell.move(self.part, self.kind)
         if above is not None and self.above is not None:

@@ -1,11 +1,14 @@
 """What all updates of values share."""
 
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from torch import Tensor
 
 from ghr.models.cell import LevelCellUpdate, LevelState
 from ghr.nn.values import Holder
+from ghr.ops import Above
+
+Added = TypeVar("Added", Above, Tensor)
 
 
 class ValueState(NamedTuple):
@@ -22,7 +25,7 @@ class ValueState(NamedTuple):
     seen: Tensor | None = None
 
 
-class Reading(NamedTuple):
+class Reading(NamedTuple, Generic[Added]):
     """What a level reads of the one above it or below it.
 
     Attributes:
@@ -31,7 +34,7 @@ class Reading(NamedTuple):
     """
 
     held: Holder
-    control: Tensor | None
+    control: Added | None
 
 
 class ValueUpdate:
@@ -44,30 +47,34 @@ class ValueUpdate:
     def __init__(self, control: LevelCellUpdate | None) -> None:
         self.control = control
 
-    def read_above(self, above: ValueState) -> Reading:
+    def read_above(self, above: ValueState) -> Reading[Above]:
         """Return the values above, and what the control reads there."""
         if self.control is None or above.control is None:
             return Reading(above.held, None)
         return Reading(above.held, self.control.read_above(above.control))
 
-    def read_below(self, below: ValueState) -> Reading:
+    def read_below(self, below: ValueState) -> Reading[Tensor]:
         """Return the values below, and what the control reads there."""
         if self.control is None or below.control is None:
             return Reading(below.held, None)
         return Reading(below.held, self.control.read_below(below.control))
 
-    def update(self, state: ValueState, above: Reading | None, below: Reading | None, outer: int = 1) -> ValueState:
+    def update(
+        self, state: ValueState, above: Reading[Above] | None, below: Reading[Tensor] | None, outer: int = 1
+    ) -> ValueState:
         """Return the state after one update."""
         raise NotImplementedError
 
-    def repeat(self, state: ValueState, above: Reading | None, updates: int, outer: int, first: int = 1) -> ValueState:
+    def repeat(
+        self, state: ValueState, above: Reading[Above] | None, updates: int, outer: int, first: int = 1
+    ) -> ValueState:
         """Update the graph itself several times."""
         for _ in range(updates):
             state = self.update(state, above, None, outer)
         return state
 
     def _update_control(
-        self, control: LevelState | None, above: Reading | None, below: Reading | None, outer: int
+        self, control: LevelState | None, above: Reading[Above] | None, below: Reading[Tensor] | None, outer: int
     ) -> tuple[LevelState | None, Tensor | None]:
         """Return the control after one update, and normalised."""
         if self.control is None or control is None:

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from ghr.hierarchy.data import at_hand, check_edges
 from ghr.nn.reset import reset_children
-from ghr.ops import Neighbours
+from ghr.ops import Above, Neighbours, add_unpooled
 
 
 class Edges(NamedTuple):
@@ -83,6 +83,13 @@ class Conv(nn.Module):
             change, edges = self.propagate(norm(state) + injection, edges)
             state = state + change
         return state, edges
+
+    def iterate_below(
+        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, above: Above | None, edges: Edges, updates: int
+    ) -> tuple[Tensor, Edges]:
+        """Do the same where nodes also add what is above them; a layer that looks it up writes less down."""
+        fixed = injection if above is None else add_unpooled(injection, *above)
+        return self.iterate(norm, state, fixed, edges, updates)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None) -> Tensor:
         r"""Apply the layer once.

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from ghr.nn.conv.base import Conv, Edges
 from ghr.nn.mlp import MLP
 from ghr.nn.shrink import shrink_parameters
-from ghr.ops import aggregate_sum, gine_loop, kernels_for, sort_edges
+from ghr.ops import Above, aggregate_sum, gine_loop, kernels_for, sort_edges
 
 
 class GINE(Conv):
@@ -80,6 +80,14 @@ class GINE(Conv):
         """Update a state several times, in one fused operation where the kernels compute."""
         if edges.neighbours is None:
             return super().iterate(norm, state, injection, edges, updates)
+        return self.iterate_below(norm, state, injection, None, edges, updates)
+
+    def iterate_below(
+        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, above: Above | None, edges: Edges, updates: int
+    ) -> tuple[Tensor, Edges]:
+        """Do so where nodes also add what is above them, which the fused operation looks up."""
+        if edges.neighbours is None:
+            return super().iterate_below(norm, state, injection, above, edges, updates)
         assert edges.attr is not None
         assert norm.eps is not None
         up, down = self.maps()
@@ -95,6 +103,7 @@ class GINE(Conv):
             (down.weight, down.bias),
             gated=self.gated,
             updates=updates,
+            above=above,
         )
         return state, edges
 

@@ -2,10 +2,11 @@
 
 With rows of the state :math:`x`, one update is
 
-    z = RMSNorm(x) + injection,   m_i = scale z_i + sum_j relu(z_j + e_ji),   x_i += U(m_i)
+    z_i = RMSNorm(x_i) + injection_i + above_c(i),   m_i = scale z_i + sum_j relu(z_j + e_ji),   x_i += U(m_i)
 
-where U is SwiGLU or a two-layer MLP. Where edges differ, the way back keeps a mask of where messages were positive;
-where they all share one feature that depends on the sender alone.
+where U is SwiGLU or a two-layer MLP, and c(i) the cluster of i; without clusters all add the first row above. Where
+edges differ, the way back keeps a mask of where messages were positive; where they all share one feature that depends
+on the sender alone.
 
 Nodes are cut into parts. Where no edge leads from part to part, as between the graphs of a batch, a part runs all its
 updates by itself, its numbers staying close to the core; else all parts finish a phase of an update before the next
@@ -32,19 +33,19 @@ ALL = 15
 @fast
 def forward(
     first: int, stop: int, phases: int, begin: int, end: int, parts: Array, state: Array, between: Array, last: Array,
-    weight: Array, eps: float, injection: Array, inverse: Array, z: Array, edges: Array, start: Array, source: Array,
-    scale: Any, up: Array, up_bias: Array, down: Array, down_bias: Array, gated: bool,
+    weight: Array, eps: float, injection: Array, above: Array, clusters: Array, inverse: Array, z: Array, edges: Array,
+    start: Array, source: Array, scale: Any, up: Array, up_bias: Array, down: Array, down_bias: Array, gated: bool,
 ) -> None:
     """Let some parts run phases of the updates from `begin` to `end`.
 
     The states after every update but the last go into `between`. Where that is empty, all updates are made in the place
-    of the last: other nodes are read as z alone.
+    of the last, which may be that of the first: other nodes are read as z alone.
     """
     for part in range(first, stop):
         for update in range(begin, end):
             x, out = _before(update, state, between, last), _after(update, between, last)
             if phases & NORMALISE:
-                _normalise(parts[part], parts[part + 1], x, weight, eps, injection, inverse, z)
+                _normalise(parts[part], parts[part + 1], x, weight, eps, injection, above, clusters, inverse, z)
             if phases & NODES:
                 _forward(parts[part], parts[part + 1], x, z, edges, start, source, scale, up, up_bias, down, down_bias,
                          gated, out)
@@ -53,7 +54,8 @@ def forward(
 @fast
 def backward(
     first: int, stop: int, phases: int, begin: int, end: int, parts: Array, updates: int, state: Array, between: Array,
-    weight: Array, eps: float, injection: Array, inverse: Array, z: Array, edges: Array, start: Array, source: Array,
+    weight: Array, eps: float, injection: Array, above: Array, clusters: Array, inverse: Array, z: Array, edges: Array,
+    start: Array, source: Array,
     out_start: Array, out_target: Array, out_edge: Array, scale: Any,
     up: Array, up_bias: Array, up_back: Array, down_back: Array, zeros: Array, gated: bool, shared: bool,
     masks: Array, grad_m: Array, grad: Array, grad_injection: Array, grad_edges: Array, sums: Array,
@@ -75,7 +77,7 @@ def backward(
         for update in range(end - 1, begin - 1, -1):
             x, slot = _before(update, state, between, state), update % group
             if phases & NORMALISE:
-                _normalise(parts[part], parts[part + 1], x, weight, eps, injection, inverse, z)
+                _normalise(parts[part], parts[part + 1], x, weight, eps, injection, above, clusters, inverse, z)
             if phases & NODES:
                 _backward_nodes(parts[part], parts[part + 1], weight.size, shared, z, edges, start, source, scale, up,
                                 up_bias, up_back, down_back, zeros, gated, grad, masks[slot], grad_m[slot],
@@ -115,9 +117,10 @@ def _row(x: Array, i: int, width: int) -> Array:
 
 @called
 def _normalise(
-    begin: int, end: int, x: Array, weight: Array, eps: float, injection: Array, inverse: Array, z: Array,
+    begin: int, end: int, x: Array, weight: Array, eps: float, injection: Array, above: Array, clusters: Array,
+    inverse: Array, z: Array,
 ) -> None:
-    """Fill z = RMSNorm(x) + injection, and by what the norm multiplies every node."""
+    """Fill z = RMSNorm(x) + injection + above, and by what the norm multiplies every node."""
     width, lanes = weight.size, BYTES // x.itemsize
     whole, nothing = width // lanes * lanes, spread(x.dtype.type(0))
     for i in range(begin, end):
@@ -128,11 +131,12 @@ def _normalise(
             square += x[here + j] * x[here + j]
         inverse[i] = 1 / np.sqrt((sum_of(squares) + square) / width + eps)
     for i in range(begin, end):
-        here, near = i * width, spread(inverse[i])
+        here, near, there = i * width, spread(inverse[i]), clusters[i] * width if clusters.size > 0 else 0
         for j in range(0, whole, lanes):
-            store(z, here + j, load(x, here + j) * near * load(weight, j) + load(injection, here + j))
+            added = load(injection, here + j) + load(above, there + j)
+            store(z, here + j, load(x, here + j) * near * load(weight, j) + added)
         for j in range(whole, width):
-            z[here + j] = x[here + j] * inverse[i] * weight[j] + injection[here + j]
+            z[here + j] = x[here + j] * inverse[i] * weight[j] + (injection[here + j] + above[there + j])
 
 
 @called
