@@ -88,7 +88,7 @@ class TrialGHR(MinPlusGHR):
             for mix in (self.cell.mix_in, self.cell.mix_out):
                 mix.weight.mul_(self.mixing / 0.3)
 
-    def _advance(self, encoded: MinPlusEncoded, state: State, updates: tuple[int, ...]) -> State:
+    def _advance(self, encoded: MinPlusEncoded, state: State, updates: tuple[int, ...], *, own: bool = False) -> State:
         level, cap, x = encoded.levels[0], encoded.caps[0], state.low
         length = level.edge_attr if self.length is None else self.length(level.edge_attr)
         cost, first = self.cell.cost(length.squeeze(1)), cap.expand(-1, self.cell.channels)

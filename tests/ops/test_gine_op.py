@@ -103,26 +103,102 @@ def test_gradients_by_finite_differences(shared):
     neighbours = ops.sort_edges(edge_index, 6, leaving=shared)  # else the way back has to sort the edges itself
     up, down = conv.maps()
 
-    def loop(state, injection, weight, edges, epsilon, up, down):
-        return ops.gine_loop(
-            state, injection, weight, 1e-6, edges, neighbours, epsilon, (up, None), (down, None), gated=True, updates=2
-        )
+    above = lay_above(6, 4, torch.float64, clusters=3)
 
-    inputs = (state, injection, norm.weight, edges, conv.epsilon, up.weight, down.weight)
+    def loop(state, injection, weight, edges, epsilon, up, down, rows):
+        return ops.gine_loop(
+            state, injection, weight, 1e-6, edges, neighbours, epsilon, (up, None), (down, None), gated=True, updates=2,
+            above=above._replace(x=rows),
+        )  # fmt: skip
+
+    inputs = (state, injection, norm.weight, edges, conv.epsilon, up.weight, down.weight, above.x)
     assert torch.autograd.gradcheck(loop, inputs)
+
+
+def on_one_thread_and_on_two(work):
+    before = numba.get_num_threads()
+    try:
+        numba.set_num_threads(1)
+        one = work()
+        numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
+        return one, work()
+    finally:
+        numba.set_num_threads(before)
 
 
 def test_results_do_not_depend_on_the_number_of_threads():
     given = case(GatedGINE, 32, torch.float32, False, nodes=700, pairs=2000)
-    before = numba.get_num_threads()
-    try:
-        numba.set_num_threads(1)
-        one = run("numba", *given, 2)
-        numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
-        two = run("numba", *given, 2)
-    finally:
-        numba.set_num_threads(before)
+    one, two = on_one_thread_and_on_two(lambda: run("numba", *given, 2))
     assert all(torch.equal(a, b) for a, b in zip(one, two, strict=True))
+
+
+def lay_above(nodes, channels, dtype, clusters=7):
+    """Rows of clusters, one of them without members, and the cluster of every node."""
+    x = torch.randn(clusters, channels, dtype=dtype, requires_grad=True)
+    assignment = torch.randint(clusters - 1, (nodes,))
+    return ops.Above(x, assignment, ops.sort_members(assignment, clusters))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize(("kind", "channels"), [(GINE, 5), (GatedGINE, 32)])
+def test_what_is_above_is_looked_up_as_if_it_were_injected(kind, channels, shared, dtype):
+    conv, norm, state, injection, edge_index, edges = case(kind, channels, dtype, shared)
+    above, results = lay_above(45, channels, dtype), []
+    leaves = [state, injection, above.x, edges, *norm.parameters(), *conv.parameters()]
+    for backend in ("numba", "torch"):
+        with ops.using(backend):
+            prepared = conv.prepare(edge_index, edges, 45)
+            out = conv.iterate_below(norm, state, injection, above, prepared, 3)[0]
+        results.append([out, *torch.autograd.grad(out.square().sum(), leaves)])
+    for ours, theirs in zip(*results, strict=True):
+        assert relative_error(ours, theirs) <= BOUND[dtype]
+
+
+def test_what_is_above_need_not_be_sorted_by_cluster():
+    conv, norm, state, injection, edge_index, edges = case(GINE, 5, torch.float64, True)
+    above, results = lay_above(45, 5, torch.float64), []
+    for given in (above, above._replace(members=None)):
+        with ops.using("numba"):
+            out = conv.iterate_below(norm, state, injection, given, conv.prepare(edge_index, edges, 45), 2)[0]
+        results.append([out, *torch.autograd.grad(out.square().sum(), [above.x])])
+    for ours, theirs in zip(*results, strict=True):
+        assert torch.equal(ours, theirs)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("graphs", [1, 5])
+def test_a_state_of_ones_own_is_written_over_and_no_other(graphs, shared):
+    conv, norm, state, injection, _, _ = case(GatedGINE, 32, torch.float32, True, nodes=1300)
+    size = 1300 // graphs
+    edge_index = torch.cat([random_graph(size, 3 * size, seed=k).edge_index + k * size for k in range(graphs)], dim=1)
+    edges = torch.randn(1 if shared else edge_index.size(1), 32)
+    above = lay_above(1300, 32, torch.float32, clusters=200)
+    with ops.using("numba"):
+        prepared, before = conv.prepare(edge_index, edges, 1300), state.clone()
+
+        def run_over():
+            mine = state.clone()
+            out = conv.iterate_below(norm, mine, injection, above, prepared, 4, own=True)[0]
+            assert out.data_ptr() == mine.data_ptr()
+            return out
+
+        kept = conv.iterate_below(norm, state, injection, above, prepared, 4)[0]
+        one, two = on_one_thread_and_on_two(run_over)
+    assert torch.equal(state, before)
+    assert torch.equal(one, kept)
+    assert torch.equal(two, kept)
+
+
+def test_with_gradients_no_state_is_written_over():
+    conv, norm, state, injection, edge_index, edges = case(GatedGINE, 5, torch.float64, True)
+    before = state.detach().clone()
+    with ops.using("numba"):
+        prepared = conv.prepare(edge_index, edges, 45)
+        out = conv.iterate_below(norm, state, injection, None, prepared, 2, own=True)[0]
+    assert out is not state
+    assert torch.equal(state, before)
 
 
 def test_numbers_that_are_not_finite_come_through():
@@ -162,6 +238,8 @@ def test_the_operation_is_well_formed():
         above, clusters, *ops.sort_members(clusters, 2), *neighbours, 1e-6, 2, True, True,
     )  # fmt: skip
     torch.library.opcheck(torch.ops.ghr.gine_loop.default, arguments)
+    over = tuple(value.detach() if isinstance(value, torch.Tensor) else value for value in arguments[:-1])
+    torch.library.opcheck(torch.ops.ghr.gine_loop_.default, over)
 
 
 def test_propagate_on_sorted_edges_is_the_same_layer():

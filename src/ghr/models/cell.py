@@ -93,11 +93,10 @@ class LevelCell(nn.Module):
         """Return the state after `updates` updates and the edges for the next one."""
         return self.conv.iterate(self.norm, state, injection, edges, updates)
 
-    def repeat(
-        self, state: Tensor, injection: Tensor, above: Above | None, edges: Edges, updates: int
-    ) -> tuple[Tensor, Edges]:
+    def repeat(self, given: "LevelState", injection: Tensor, above: Above | None, updates: int) -> "LevelState":
         """Do the same where nodes also add what is above them."""
-        return self.conv.iterate_below(self.norm, state, injection, above, edges, updates)
+        state, edges, own = given
+        return LevelState(*self.conv.iterate_below(self.norm, state, injection, above, edges, updates, own=own), own)
 
 
 class LevelState(NamedTuple):
@@ -106,10 +105,12 @@ class LevelState(NamedTuple):
     Attributes:
         state: Of the nodes :math:`(N_k, d)`.
         edges: Prepared edges; a layer that updates its edges starts from them again at every global step.
+        own: Whether nobody holds the state but the step, so that without gradients it may be written over.
     """
 
     state: Tensor
     edges: Edges
+    own: bool = False
 
 
 class LevelCellUpdate:
@@ -168,7 +169,7 @@ class LevelCellUpdate:
         if self.x is None:
             raise ValueError("The finest level needs the encoded input.")
         if self.time is None:
-            return LevelState(*self.cell.repeat(state.state, self.x, above, state.edges, updates))
+            return self.cell.repeat(state, self.x, above, updates)
         fixed = self.x if above is None else add_unpooled(self.x, *above)
         for inner in range(first, first + updates):
             injection = fixed + self.time(_pair(fixed, outer, inner))

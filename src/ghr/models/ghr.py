@@ -359,9 +359,11 @@ class GHR(Recurrence[Encoded]):
         x = self.node_encoder(given)
         return Encoded(levels, x, edges, sort_levels(levels, x), edge_attr[0], num_graphs, config, given, parts)
 
-    def _begin(self, encoded: Encoded, state: State) -> Step:
+    def _begin(self, encoded: Encoded, state: State, *, own: bool = False) -> Step:
         cells = [self._update_of(k, encoded) for k in range(len(state.levels))] if self.state_channels else []
-        states = [LevelState(value, edges) for value, edges in zip(state.levels, encoded.edges, strict=bool(cells))]
+        states = [
+            LevelState(value, edges, own) for value, edges in zip(state.levels, encoded.edges, strict=bool(cells))
+        ]
         if self.values is None:
             return Step(cells, states, lambda after: State(tuple(level.state for level in after)))
         return begin_values(self.values, encoded, state, cells, states)

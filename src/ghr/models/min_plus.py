@@ -271,6 +271,6 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         ways = Ways(up, cost.index_select(0, neighbours.order), neighbours)
         return Rise(ways, cost, sort_members(clusters, level.num_nodes))
 
-    def _begin(self, encoded: MinPlusEncoded, state: State) -> Step:
+    def _begin(self, encoded: MinPlusEncoded, state: State, *, own: bool = False) -> Step:
         levels = [MinPlusUpdate(self.cell, encoded, k) for k in range(len(state.levels))]
         return Step(levels, state.levels, lambda states: State(tuple(states)))

@@ -135,13 +135,13 @@ class Recurrence(GraphModel, Generic[EncodedT]):
         """Return the state before the first step."""
         raise NotImplementedError
 
-    def _begin(self, encoded: EncodedT, state: State) -> Step:
-        """Prepare one global step."""
+    def _begin(self, encoded: EncodedT, state: State, *, own: bool = False) -> Step:
+        """Prepare one global step; where the state is its `own`, nobody else's, it may be written over."""
         raise NotImplementedError
 
-    def _advance(self, encoded: EncodedT, state: State, updates: tuple[int, ...]) -> State:
-        """One global step, with so many updates of every level, fine to coarse."""
-        levels, states, finish = self._begin(encoded, state)
+    def _advance(self, encoded: EncodedT, state: State, updates: tuple[int, ...], *, own: bool = False) -> State:
+        """One global step, with so many updates of every level, fine to coarse; `own` as in :meth:`_begin`."""
+        levels, states, finish = self._begin(encoded, state, own=own)
         begun = iter(states)
         del state, states  # those of a large graph are large, and of no use once its levels have moved on
         return finish(run_global_step(levels, begun, updates))
@@ -169,9 +169,9 @@ class Recurrence(GraphModel, Generic[EncodedT]):
             return self.rollout(data, steps, t_high=t_high, t_low=t_low)[-1]
         encoded = self._encode_unseen(data)
         updates = self._updates(len(encoded.levels), t_high, t_low)
-        states, advance = [self.initial_state(encoded)], self._how_to_advance()
+        states, advance = [_own(self.initial_state(encoded))], self._how_to_advance()
         for _ in range(steps):  # nobody holds on to the state that a step begins with
-            states.append(advance(encoded, states.pop(), updates))
+            states.append(advance(encoded, states.pop(), updates, own=True))
         return self._read(encoded, states.pop())
 
     def rollout(  # type: ignore[override]  # the loops by name
@@ -307,6 +307,14 @@ class Recurrence(GraphModel, Generic[EncodedT]):
         finest = encoded.levels[0]
         given = ReadoutInput(state.low, finest.batch, encoded.num_graphs, finest.edge_index, encoded.edge_attr)
         return self.readout(given)  # type: ignore[no-any-return]
+
+
+def _own(state: State) -> State:
+    """Return a state that may be written over; one of weights, or of a subclass, may not. With gradients nothing is."""
+    if torch.is_grad_enabled():
+        return state
+    levels = tuple(value.clone(memory_format=torch.contiguous_format) for value in state.levels)
+    return state._replace(levels=levels)
 
 
 def _check_t_high(t_high: int | Sequence[int]) -> int | tuple[int, ...]:

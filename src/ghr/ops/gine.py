@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from ghr.ops.buffers import buffers
+from ghr.ops.in_place import in_place_operation
 from ghr.ops.kernels import gine as kernels
 from ghr.ops.kernels.masks import mask_width
 from ghr.ops.neighbours import Neighbours, as_array, sort_leaving, sort_members
@@ -30,6 +31,7 @@ def gine_loop(
     gated: bool,
     updates: int,
     above: Above | None = None,
+    own: bool = False,
 ) -> Tensor:
     r"""Update all nodes `updates` times, the injection staying the same.
 
@@ -51,6 +53,7 @@ def gine_loop(
         updates: Number of updates.
         above: What is added from the cluster :math:`c(i)` of every node; looked up at every update, and never written
             down for all nodes.
+        own: Whether nobody else holds the state: without gradients it is then written over.
 
     Shapes:
         - **state, injection, output:** :math:`(N, d)`
@@ -58,12 +61,16 @@ def gine_loop(
     """
     up_bias = state.new_zeros(up[0].size(0)) if up[1] is None else up[1]
     down_bias = state.new_zeros(down[0].size(0)) if down[1] is None else down[1]
-    keep = torch.is_grad_enabled()
-    out: Tensor = _loop(
-        state.contiguous(), injection.contiguous(), norm_weight, edges.contiguous(), epsilon,
+    keep, state = torch.is_grad_enabled(), state.contiguous()
+    given = (
+        state, injection.contiguous(), norm_weight, edges.contiguous(), epsilon,
         up[0].contiguous(), up_bias, down[0].contiguous(), down_bias,
-        *_look_up(above, state), *neighbours, norm_eps, updates, gated, keep,
-    )[0]  # fmt: skip
+        *_look_up(above, state), *neighbours, norm_eps, updates, gated,
+    )  # fmt: skip
+    if own and not keep:
+        _loop_in_place(*given)
+        return state
+    out: Tensor = _loop(*given, keep)[0]
     return out
 
 
@@ -85,9 +92,48 @@ def _loop(
     parts: Tensor, alone: Tensor, norm_eps: float, updates: int, gated: bool, keep: bool,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Return the last state and, if asked to keep them, the states between."""
-    n, d = state.shape
-    between, last = buffers.empty((updates - 1 if keep else 0, n, d), state), buffers.empty((n, d), state)
-    z, inverse = buffers.empty((n, d), state), state.new_empty(n)
+    last = buffers.empty(tuple(state.shape), state)
+    between = buffers.empty((updates - 1 if keep else 0, *state.shape), state)
+    _update(
+        state, between, last, injection, norm_weight, edges, epsilon, up, up_bias, down, down_bias, above, clusters,
+        start, source, parts, alone, norm_eps, updates, gated,
+    )  # fmt: skip
+    return last, between
+
+
+@_loop.register_fake
+def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
+    updates, keep = rest[-3], rest[-1]
+    return torch.empty_like(state), state.new_empty(updates - 1 if keep else 0, *state.shape)
+
+
+@in_place_operation("ghr::gine_loop_", "state")
+def _loop_in_place(
+    state: Tensor, injection: Tensor, norm_weight: Tensor, edges: Tensor, epsilon: Tensor,
+    up: Tensor, up_bias: Tensor, down: Tensor, down_bias: Tensor,
+    above: Tensor, clusters: Tensor, first_member: Tensor, member: Tensor,
+    start: Tensor, source: Tensor, order: Tensor, out_start: Tensor, out_target: Tensor, out_edge: Tensor,
+    parts: Tensor, alone: Tensor, norm_eps: float, updates: int, gated: bool,
+) -> None:  # fmt: skip
+    """Write the last state over the first."""
+    _update(
+        state, state.new_empty(0, *state.shape), state, injection, norm_weight, edges, epsilon, up, up_bias, down,
+        down_bias, above, clusters, start, source, parts, alone, norm_eps, updates, gated,
+    )  # fmt: skip
+
+
+@_loop_in_place.register_fake
+def _(*given: Any) -> None:
+    return None
+
+
+def _update(
+    state: Tensor, between: Tensor, last: Tensor, injection: Tensor, norm_weight: Tensor, edges: Tensor,
+    epsilon: Tensor, up: Tensor, up_bias: Tensor, down: Tensor, down_bias: Tensor, above: Tensor, clusters: Tensor,
+    start: Tensor, source: Tensor, parts: Tensor, alone: Tensor, norm_eps: float, updates: int, gated: bool,
+) -> None:  # fmt: skip
+    """Fill the states between, if there is room for them, and the last state."""
+    z, inverse = buffers.empty(tuple(state.shape), state), state.new_empty(state.size(0))
     arrays = (
         *_vectors(state), as_array(between.flatten(1)), *_vectors(last, norm_weight), norm_eps,
         *_vectors(injection, above, clusters, inverse, z, edges, start, source), _scale(epsilon),
@@ -100,13 +146,6 @@ def _loop(
         for update in range(updates):
             for phase in (kernels.NORMALISE, kernels.NODES):
                 share(kernels.forward, count, phase, update, update + 1, as_array(parts), *arrays)
-    return last, between
-
-
-@_loop.register_fake
-def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
-    updates, keep = rest[-3], rest[-1]
-    return torch.empty_like(state), state.new_empty(updates - 1 if keep else 0, *state.shape)
 
 
 @operation("ghr::gine_loop_backward")

@@ -85,9 +85,20 @@ class Conv(nn.Module):
         return state, edges
 
     def iterate_below(
-        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, above: Above | None, edges: Edges, updates: int
+        self,
+        norm: nn.RMSNorm,
+        state: Tensor,
+        injection: Tensor,
+        above: Above | None,
+        edges: Edges,
+        updates: int,
+        *,
+        own: bool = False,
     ) -> tuple[Tensor, Edges]:
-        """Do the same where nodes also add what is above them; a layer that looks it up writes less down."""
+        """Do the same where nodes also add what is above them; a layer that looks it up writes less down.
+
+        Where nobody else holds the state and it is the caller's `own`, a layer may write over it.
+        """
         fixed = injection if above is None else add_unpooled(injection, *above)
         return self.iterate(norm, state, fixed, edges, updates)
 

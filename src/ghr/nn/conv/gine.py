@@ -83,7 +83,15 @@ class GINE(Conv):
         return self.iterate_below(norm, state, injection, None, edges, updates)
 
     def iterate_below(
-        self, norm: nn.RMSNorm, state: Tensor, injection: Tensor, above: Above | None, edges: Edges, updates: int
+        self,
+        norm: nn.RMSNorm,
+        state: Tensor,
+        injection: Tensor,
+        above: Above | None,
+        edges: Edges,
+        updates: int,
+        *,
+        own: bool = False,
     ) -> tuple[Tensor, Edges]:
         """Do so where nodes also add what is above them, which the fused operation looks up."""
         if edges.neighbours is None:
@@ -104,6 +112,7 @@ class GINE(Conv):
             gated=self.gated,
             updates=updates,
             above=above,
+            own=own,
         )
         return state, edges
 
