@@ -9,6 +9,7 @@ from ghr.models.cell import LevelCell
 from ghr.models.levels import LevelCells, sort_levels
 from ghr.models.state import Encoded
 from ghr.nn.conv import Edges
+from ghr.ops import list_edges
 
 
 def make(levels=2, edge_dim=3):
@@ -41,7 +42,7 @@ def test_edges_of_every_level_are_encoded_by_its_own_map():
     for k, level in enumerate(levels):
         expected = cells[min(k, 1)].edge_encoder.map(level.edge_attr)
         torch.testing.assert_close(encoded[k], expected)
-        assert sorted(edges[k].edge_index.T.tolist()) == sorted(level.edge_index.T.tolist())
+        assert sorted(list_edges(edges[k].neighbours).T.tolist()) == sorted(level.edge_index.T.tolist())
     narrow = replace(levels[1], edge_attr=levels[1].edge_attr[:, :2])
     with pytest.raises(ValueError, match="Level 1 has 2 edge features, but the model was built for 3"):
         cells.encode_edges([levels[0], narrow])

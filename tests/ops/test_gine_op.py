@@ -242,8 +242,9 @@ def test_the_operation_is_well_formed():
     torch.library.opcheck(torch.ops.ghr.gine_loop_.default, over)
 
 
-def test_propagate_on_sorted_edges_is_the_same_layer():
-    conv, _, state, _, edge_index, edges = case(GINE, 5, torch.float64, False)
+@pytest.mark.parametrize("shared", [True, False])
+def test_propagate_on_sorted_edges_is_the_same_layer(shared):
+    conv, _, state, _, edge_index, edges = case(GINE, 5, torch.float64, shared)
     with ops.using("numba"):
         prepared = conv.prepare(edge_index, edges, 45)
     plain = Edges(edge_index, conv.edge(edges))

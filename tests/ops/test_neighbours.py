@@ -22,6 +22,7 @@ def test_edges_are_listed_by_target_and_by_source(num_nodes, pairs):
         columns = sorted_.order[sorted_.out_edge[leaving]]
         assert sorted(columns.tolist()) == (source == node).nonzero().flatten().tolist()
         assert torch.equal(sorted_.out_target[leaving], target[columns])
+    assert torch.equal(ops.list_edges(sorted_), edges[:, sorted_.order])
 
 
 def test_members_are_listed_by_cluster():

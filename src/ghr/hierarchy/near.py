@@ -58,6 +58,11 @@ def bring_near(levels: Sequence[Level]) -> Near | None:
     return Near(tuple(moved), orders[0], places[0])
 
 
+def drop_edges(level: Level) -> Level:
+    """Return a level without its edges: what is left when they have been encoded."""
+    return replace(level, edge_index=level.edge_index.new_empty(2, 0), edge_attr=None)
+
+
 def _is_far(level: Level) -> bool:
     edges = level.edge_index
     if level.num_nodes <= FAR or edges.size(1) == 0 or not at_hand(edges):

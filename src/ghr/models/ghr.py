@@ -10,7 +10,7 @@ from ghr.checks import check_choice, check_flag, check_whole
 from ghr.hierarchy import Coarsen, Level
 from ghr.hierarchy.data import num_graphs_of
 from ghr.hierarchy.lattice import shift_lattices
-from ghr.hierarchy.near import bring_near
+from ghr.hierarchy.near import bring_near, drop_edges
 from ghr.models.cell import LevelCell, LevelCellUpdate, LevelState
 from ghr.models.coarsening import COARSENING, choose_coarse_dim, choose_coarsen, coarse_width, make_transform
 from ghr.models.ghr_options import complete_options, suggested_names
@@ -344,6 +344,8 @@ class GHR(Recurrence[Encoded]):
         if near is None:
             return self._encode(levels, given, num_graphs_of(data))
         encoded = self._encode(near.levels, given.index_select(0, near.order), num_graphs_of(data))
+        if self.values is None:  # nobody asks for their edges again: layers and readouts have lists of their own
+            encoded = encoded._replace(levels=tuple(map(drop_edges, near.levels)))
         return encoded._replace(shown=Shown(near.place, levels[0], given))
 
     def _encode(self, levels: tuple[Level, ...], given: Tensor, num_graphs: int) -> Encoded:

@@ -6,7 +6,7 @@ from ghr.ops.backend import Backend, kernels_for, use, using
 from ghr.ops.gated_gcn import gated_gcn_loop
 from ghr.ops.gine import gine_loop
 from ghr.ops.min_plus import min_plus
-from ghr.ops.neighbours import Members, Neighbours, sort_edges, sort_members
+from ghr.ops.neighbours import Members, Neighbours, list_edges, sort_edges, sort_members
 from ghr.ops.pool import Above, Pool, add_unpooled, check_pool, pool, pool_normalised, unpool
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "gated_gcn_loop",
     "gine_loop",
     "kernels_for",
+    "list_edges",
     "min_plus",
     "pool",
     "pool_normalised",

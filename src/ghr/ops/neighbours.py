@@ -74,6 +74,11 @@ def sort_edges(
     return Neighbours(*map(torch.from_numpy, arrays))
 
 
+def list_edges(neighbours: Neighbours) -> Tensor:
+    """Return the edges as they are sorted by target, :math:`(2, E)`."""
+    return torch.stack([neighbours.source, torch.repeat_interleave(neighbours.start.diff())])
+
+
 def sort_members(assignment: Tensor, num_clusters: int) -> Members:
     """Sort nodes by cluster, in linear time."""
     return Members(*map(torch.from_numpy, _sorted(assignment.numpy(), num_clusters, "cluster")))

@@ -13,7 +13,8 @@ class Edges(NamedTuple):
     """Edges in the form a layer made of them, once per forward pass.
 
     Attributes:
-        edge_index: Source and target of every edge :math:`(2, E)`; a layer may have sorted them, or appended loops.
+        edge_index: Source and target of every edge :math:`(2, E)`; a layer may have sorted them, or appended loops, or
+            left them out where it reads neighbours alone.
         attr: What the layer needs per edge: projected features, normalised weights, or nothing. One row stands for all
             edges alike.
         initial: The features that a layer which updates its edges adds again at every step.

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from ghr.nn.conv.base import Conv, Edges
 from ghr.nn.mlp import MLP
 from ghr.nn.shrink import shrink_parameters
-from ghr.ops import Above, aggregate_sum, gine_loop, kernels_for, sort_edges
+from ghr.ops import Above, aggregate_sum, gine_loop, kernels_for, list_edges, sort_edges
 
 
 class GINE(Conv):
@@ -58,13 +58,14 @@ class GINE(Conv):
         if attr is None:
             attr = self.epsilon.new_zeros(1, self.channels)
         elif attr.size(0) > 1:
-            attr, edge_index = attr.index_select(0, neighbours.order), edge_index[:, neighbours.order]
-        neighbours = neighbours._replace(order=neighbours.order.new_empty(0))  # nobody asks for it any more
-        return Edges(edge_index, attr, neighbours=neighbours)
+            attr = attr.index_select(0, neighbours.order)
+        nothing = edge_index.new_empty(2, 0)  # of a large graph a second list of edges is large
+        neighbours = neighbours._replace(order=nothing[0])
+        return Edges(nothing, attr, neighbours=neighbours)
 
     def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
         """Aggregate and update."""
-        source, target = edges.edge_index
+        source, target = edges.edge_index if edges.neighbours is None else list_edges(edges.neighbours)
         if edges.attr is None:
             message = x.relu().index_select(0, source)
         elif edges.attr.size(0) == 1:  # relu(x_j + e) depends on j alone
