@@ -25,7 +25,17 @@ def case(dtype, count, side, channels, columns, width):
 @pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
 @pytest.mark.parametrize(
     ("count", "side", "channels", "columns", "width"),
-    [(2, 3, 3, 5, 3), (3, 16, 12, 12, 7), (1, 18, 12, 48, 3), (2, 4, 1, 1, 5), (2, 2, 4, 4, 5), (1, 1, 2, 2, 1)],
+    [
+        (2, 3, 3, 5, 3),
+        (3, 16, 12, 12, 7),
+        (1, 18, 12, 48, 3),
+        (2, 4, 1, 1, 5),
+        (2, 2, 4, 4, 5),
+        (1, 1, 2, 2, 1),
+        (7, 4, 5, 16, 3),  # more small lattices than share a vector
+        (3, 8, 12, 12, 7),
+        (1, 40, 4, 13, 5),
+    ],
 )
 def test_kernels_agree_with_pytorch(count, side, channels, columns, width, dtype, bound):
     given = case(dtype, count, side, channels, columns, width)
@@ -38,8 +48,9 @@ def test_gradients_by_finite_differences():
     assert torch.autograd.gradcheck(lambda *tensors: stencil(*tensors, count, side), (values, matrices))
 
 
-def test_results_do_not_depend_on_the_number_of_threads():
-    given, before, results = case(torch.float32, 3, 18, 4, 6, 5), numba.get_num_threads(), []
+@pytest.mark.parametrize(("count", "side"), [(3, 18), (300, 4)])
+def test_results_do_not_depend_on_the_number_of_threads(count, side):
+    given, before, results = case(torch.float32, count, side, 12, 6, 5), numba.get_num_threads(), []
     try:
         for threads in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
             numba.set_num_threads(threads)

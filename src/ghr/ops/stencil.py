@@ -10,11 +10,13 @@ from torch.nn import functional as F
 from ghr.ops.backend import kernels_for
 from ghr.ops.kernels import stencil as kernels
 from ghr.ops.kernels.tile import WIDE
+from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import padded
 from ghr.ops.neighbours import as_array
 from ghr.ops.operation import operation
 from ghr.ops.share import share
 
+WORTH = 1 << 21  # products for which it is worth to call a thread, some tens of microseconds
 GROUPS = 16  # most sums of the gradient of the matrices, each over some parts; on however many threads
 
 
@@ -47,7 +49,11 @@ def stencil(values: Tensor, matrices: Tensor, count: int, side: int) -> Tensor:
 
 @operation("ghr::stencil")
 def _stencil(values: Tensor, matrices: Tensor, side: int) -> Tensor:
-    return _convolve(values, matrices, side)
+    out = values.new_empty(values.size(0), matrices.size(1))
+    weight = _weight(matrices, _width(values, matrices))
+    least = _least(values, matrices, side)
+    share(kernels.convolve, _parts(values, side), as_array(values), side, weight, as_array(out), least=least)
+    return out
 
 
 @_stencil.register_fake
@@ -60,14 +66,24 @@ def _stencil_backward(grad_out: Tensor, values: Tensor, matrices: Tensor, side: 
     """Return the gradients of values and matrices; that of the values reads the opposite offsets."""
     channels, width = values.size(1), _width(values, matrices)
     back = matrices.view(width * width, channels, -1).flip(0).transpose(1, 2).reshape(-1, channels)
-    depth, columns = width * channels, matrices.size(1)
-    parts, given = _parts(values, side), grad_out.contiguous()
-    whole = F.pad(given, (0, -columns % kernels.FLAT)).contiguous()
-    padded_depth = depth + -depth % (WIDE // values.element_size())
-    sums = values.new_zeros(min(GROUPS, parts), whole.size(1), width, padded_depth)
-    share(kernels.correlate, sums.size(0), parts, as_array(values), side, as_array(whole), as_array(sums))
-    grad_matrices = sums.sum(0)[:columns, :, :depth].reshape(columns, -1).t().contiguous()
-    return _convolve(given, back, side), grad_matrices
+    depth, parts, given = width * channels, _parts(values, side), grad_out.contiguous()
+    whole, grad, grad_matrices = _pad(given), torch.empty_like(values), torch.empty_like(matrices)
+    groups = min(GROUPS, -(-2 * parts // _least(values, matrices, side)), parts)
+    sums = values.new_empty(groups, whole.size(1), width, padded(depth))
+    share(
+        kernels.differentiate,
+        groups,
+        parts,
+        as_array(values),
+        side,
+        as_array(given),
+        _weight(back, width),
+        as_array(grad),
+        as_array(whole),
+        as_array(sums),
+    )
+    kernels.add_groups(as_array(sums), depth, as_array(grad_matrices))
+    return grad, grad_matrices
 
 
 @_stencil_backward.register_fake
@@ -87,12 +103,15 @@ def _differentiate(ctx: Any, grad_out: Tensor) -> tuple[Tensor | None, ...]:
 _stencil.register_autograd(_differentiate, setup_context=_remember)
 
 
-def _convolve(values: Tensor, matrices: Tensor, side: int) -> Tensor:
-    columns, width = matrices.size(1), _width(values, matrices)
-    weight = F.pad(matrices, (0, padded(columns) - columns)).view(width, width * values.size(1), -1)
-    out = values.new_empty(values.size(0), columns)
-    share(kernels.convolve, _parts(values, side), as_array(values), side, as_array(weight.contiguous()), as_array(out))
-    return out
+def _weight(matrices: Tensor, width: int) -> Array:
+    """Return matrices as the kernels read them, those of a row of offsets below each other."""
+    return as_array(_pad(matrices)).reshape(width, matrices.size(0) // width, -1)
+
+
+def _pad(rows: Tensor) -> Tensor:
+    """Return rows with columns of zeros behind, so that tiles cover all."""
+    missing = -rows.size(1) % kernels.FLAT
+    return F.pad(rows, (0, missing)) if missing else rows
 
 
 def _width(values: Tensor, matrices: Tensor) -> int:
@@ -100,4 +119,14 @@ def _width(values: Tensor, matrices: Tensor) -> int:
 
 
 def _parts(values: Tensor, side: int) -> int:
-    return values.size(0) // (side * side) * -(-side // kernels.ROWS)
+    """Return how many parts the kernels make of lattices, small ones of which are taken together."""
+    return -(-values.size(0) // (_pile(values, side) * side * side)) * -(-side // kernels.ROWS)
+
+
+def _pile(values: Tensor, side: int) -> int:
+    return max(1, WIDE // values.element_size() // side)
+
+
+def _least(values: Tensor, matrices: Tensor, side: int) -> int:
+    """Return how many parts are worth a range of their own."""
+    return 1 + WORTH // (1 + _pile(values, side) * side * min(side, kernels.ROWS) * matrices.numel())
