@@ -312,16 +312,20 @@ def build_quotient(edges: Ints, label: Ints, num_clusters: int) -> tuple[Ints, I
 
 
 @compiled
-def find_far(source: Ints, target: Ints, start: Ints, side: Ints, row: Ints, column: Ints) -> int:
+def find_far(source: Ints, target: Ints, lattice: Ints, starts: Ints, sides: Ints) -> int:
     """Return the first edge whose ends do not stand next to each other on a periodic lattice; -1 if there is none.
 
-    Of every node are given the first node of its lattice and the side of that, and its own row and column.
+    Of every node its lattice is given, and of every lattice its first node and its side.
     """
     for edge in range(source.size):
-        u, v = source[edge], target[edge]
-        if not (0 <= u < start.size and 0 <= v < start.size and start[u] == start[v]):
+        u, v = min(source[edge], target[edge]), max(source[edge], target[edge])
+        if u < 0 or v >= lattice.size or lattice[u] != lattice[v]:
             return edge
-        down, right, around = abs(row[u] - row[v]), abs(column[u] - column[v]), side[u] - 1
-        if not ((down == 0 and (right == 1 or right == around)) or (right == 0 and (down == 1 or down == around))):
+        start, side = starts[lattice[u]], sides[lattice[u]]
+        apart = v - u
+        if apart == side or apart == side * (side - 1):  # one below the other, or at both ends of a column
+            continue
+        beside = apart == 1 and (v - start) % side != 0
+        if not beside and not (apart == side - 1 and (u - start) % side == 0):
             return edge
     return -1

@@ -136,7 +136,7 @@ class Lattice:
 
     def _check_edges(self, advice: str) -> None:
         source, target = self.level.edge_index.contiguous()
-        first = find_far(*(each.numpy() for each in (source, target, self.start, self.side, self.row, self.column)))
+        first = find_far(*(each.numpy() for each in (source, target, self.level.batch, self.starts, self.sides)))
         if first >= 0:
             raise ValueError(
                 f"The graph must be a periodic square lattice, numbered row by row, but an edge joins the nodes "
