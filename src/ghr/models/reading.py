@@ -27,7 +27,7 @@ def read_out(readout: Readout, encoded: Encoded, state: State) -> Tensor:
         finest, x, low = shown.finest, shown.given, low.index_select(0, shown.place)
         values = None if values is None else values.index_select(0, shown.place)
     if values is not None:
-        low = torch.cat([low, values], dim=1)
+        low = torch.cat([low, values], dim=1) if low.size(1) else values
     given = ReadoutInput(low, finest.batch, encoded.num_graphs, finest.edge_index, encoded.edge_attr, values, x)
     prediction: Tensor = readout(given)
     return prediction.index_select(0, shown.place) if shown is not None and node_by_node else prediction
