@@ -7,10 +7,9 @@ from torch import Tensor, nn
 from torch_geometric.data import Data
 
 from ghr.checks import check_whole
-from ghr.hierarchy.data import levels_of
 from ghr.models.base import GraphModel
 from ghr.models.cell import EdgeEncoder, prepare_edges
-from ghr.models.inputs import MOST_LAYERS, check_channels, check_input
+from ghr.models.inputs import MOST_LAYERS, check_channels, read_input
 from ghr.models.settle import MOST_STEPS
 from ghr.models.state import LearnedState
 from ghr.nn.conv import Conv, ConvLike, make_conv
@@ -105,8 +104,7 @@ class DeepGNN(GraphModel):
     def _run(self, data: Data, steps: int | None, *, only_last: bool) -> list[Tensor]:
         if steps is not None:
             self.check_loops({"steps": steps})
-        given = check_input(data, self.in_channels, self)
-        level = levels_of(data)[0]
+        given, (level, *_) = read_input(data, self.in_channels, self)
         x, edge_attr = self.node_encoder(given), self.edge_encoder(level, "The graph")
         convs = [cast(Conv, layer) for layer in self.convs]
         prepared = [prepare_edges(conv, level, edge_attr) for conv in convs]

@@ -14,7 +14,7 @@ from ghr.hierarchy.near import bring_near, drop_edges
 from ghr.models.cell import LevelCell, LevelCellUpdate, LevelState
 from ghr.models.coarsening import COARSENING, choose_coarse_dim, choose_coarsen, coarse_width, make_transform
 from ghr.models.ghr_options import complete_options, suggested_names
-from ghr.models.inputs import Widths, check_channels, check_input, dtype_of
+from ghr.models.inputs import Widths, check_channels, dtype_of, read_input
 from ghr.models.levels import LevelCells, sort_levels
 from ghr.models.reading import read_out
 from ghr.models.recurrence import Recurrence, Step
@@ -333,13 +333,14 @@ class GHR(Recurrence[Encoded]):
         """Encode node and edge features, once per forward pass; what is encoded already is returned as it is."""
         if isinstance(data, Encoded):
             return self._check_encoded(data)
-        given = check_input(data, self.in_channels, self)
-        return self._encode(self._levels(data), given, num_graphs_of(data))
+        given, levels = read_input(data, self.in_channels, self)
+        return self._encode(self._check_levels(levels), given, num_graphs_of(data))
 
     def _encode_unseen(self, data: Data | Encoded) -> Encoded:
         if isinstance(data, Encoded):
             return self._check_encoded(data)
-        given, levels = check_input(data, self.in_channels, self), self._levels(data)
+        given, levels = read_input(data, self.in_channels, self)
+        levels = self._check_levels(levels)
         near = None if isinstance(self.values, SumValues) else bring_near(levels)  # lattices stay row by row
         if near is None:
             return self._encode(levels, given, num_graphs_of(data))

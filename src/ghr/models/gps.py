@@ -11,10 +11,10 @@ from torch_geometric.nn import BatchNorm
 from torch_geometric.transforms import BaseTransform
 
 from ghr.checks import check_whole
-from ghr.hierarchy.data import levels_of, num_graphs_of
+from ghr.hierarchy.data import num_graphs_of
 from ghr.models.base import GraphModel
 from ghr.models.cell import EdgeEncoder
-from ghr.models.inputs import MOST_LAYERS, check_channels, check_input
+from ghr.models.inputs import MOST_LAYERS, check_channels, read_input
 from ghr.models.network import check_dropout
 from ghr.nn.attention import GraphAttention, check_attention, graph_starts
 from ghr.nn.conv import Conv, ConvLike, make_conv
@@ -162,8 +162,7 @@ class GPS(GraphModel):
     def rollout(self, data: Data, **loops: Any) -> list[Tensor]:
         """Return the one prediction, in the form in which a recurrent model returns several."""
         self.check_loops(loops)
-        x = check_input(data, self.in_channels, self)
-        level = levels_of(data)[0]
+        x, (level, *_) = read_input(data, self.in_channels, self)
         edge_attr = self.edge_encoder(level, "The graph")
         rows = edge_attr
         if edge_attr is not None and not self.one_row_for_all_edges:

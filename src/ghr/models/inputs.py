@@ -35,6 +35,11 @@ def check_channels(in_channels: Width, hidden_channels: int, out_channels: int) 
 
 def check_input(data: Data, in_channels: Width, model: nn.Module) -> Tensor:
     """Return the node features of a batch, or raise a ValueError that says what is wrong with it or with its graph."""
+    return read_input(data, in_channels, model)[0]
+
+
+def read_input(data: Data, in_channels: Width, model: nn.Module) -> tuple[Tensor, tuple[Level, ...]]:
+    """Return the node features of a batch and its levels, all checked; to read the levels again would check again."""
     if not isinstance(data, Data):
         raise ValueError(f"A model takes a graph or a batch of graphs of PyTorch Geometric; got {type(data).__name__}.")
     x, edge_index = data.x, data.edge_index
@@ -42,7 +47,7 @@ def check_input(data: Data, in_channels: Width, model: nn.Module) -> Tensor:
     if not isinstance(x, Tensor):
         raise ValueError(f"The graph needs node features x, one row per node; got {type(x).__name__}.")
     _check_device(model, x, levels)
-    return check_features("x", x, in_channels, dtype_of(model), look=at_hand(x))
+    return check_features("x", x, in_channels, dtype_of(model), look=at_hand(x)), levels
 
 
 def _check_device(model: nn.Module, x: Tensor, levels: Sequence[Level]) -> None:

@@ -13,7 +13,7 @@ from ghr.hierarchy import Coarsen
 from ghr.hierarchy.data import Level, at_hand, num_graphs_of
 from ghr.models.cell import all_alike
 from ghr.models.coarsening import COARSENING, choose_coarsen, read_coarsen
-from ghr.models.inputs import Widths, check_channels, check_input, dtype_of
+from ghr.models.inputs import Widths, check_channels, dtype_of, read_input
 from ghr.models.min_plus_update import MinPlusEncoded, MinPlusUpdate, Rise, Ways
 from ghr.models.recurrence import Recurrence, Step
 from ghr.models.state import State
@@ -197,8 +197,8 @@ class MinPlusGHR(Recurrence[MinPlusEncoded]):
         """Compute costs and caps, once per forward pass; what is encoded already is returned as it is."""
         if isinstance(data, MinPlusEncoded):
             return self._check_encoded(data)
-        x = check_input(data, self.in_channels, self)
-        levels = self._levels(data)
+        x, levels = read_input(data, self.in_channels, self)
+        levels = self._check_levels(levels)
         self._check_marks(x)
         lengths = [self._lengths(level, k, x) for k, level in enumerate(levels)]
         cap = self._caps(levels[0], lengths[0], num_graphs_of(data))

@@ -11,7 +11,7 @@ from torch.utils.checkpoint import checkpoint
 from torch_geometric.data import Data
 
 from ghr.checks import check_flag, check_whole, show
-from ghr.hierarchy.data import HierarchicalData, Level, levels_of
+from ghr.hierarchy.data import HierarchicalData, Level
 from ghr.models.base import GraphModel
 from ghr.models.global_step import count_updates, run_global_step, trace_global_step
 from ghr.models.inputs import dtype_of
@@ -264,8 +264,8 @@ class Recurrence(GraphModel, Generic[EncodedT]):
     def _state_width(self) -> int:
         return int(self.config["hidden_channels"])
 
-    def _levels(self, data: Data) -> tuple[Level, ...]:
-        levels = levels_of(data)
+    def _check_levels(self, levels: tuple[Level, ...]) -> tuple[Level, ...]:
+        """Return those levels of a batch that the model uses, or raise a ValueError if they are too few or too many."""
         if self.levels == 1:
             return levels[:1]
         if len(levels) < 2:
