@@ -32,6 +32,7 @@ def case(dtype, count, side, channels, columns, width):
         (2, 4, 1, 1, 5),
         (2, 2, 4, 4, 5),
         (1, 1, 2, 2, 1),
+        (2, 4, 12, 12, 1),  # the matrix of the way back is a view of the one given
         (7, 4, 5, 16, 3),  # more small lattices than share a vector
         (3, 8, 12, 12, 7),
         (1, 40, 4, 13, 5),
@@ -41,6 +42,12 @@ def test_kernels_agree_with_pytorch(count, side, channels, columns, width, dtype
     given = case(dtype, count, side, channels, columns, width)
     for ours, theirs in zip(run("numba", *given), run("torch", *given), strict=True):
         assert relative_error(ours, theirs.detach()) <= bound
+
+
+@pytest.mark.parametrize("backend", ["torch", "numba"])
+def test_a_square_that_goes_around_a_lattice_twice_is_refused(backend):
+    with pytest.raises(ValueError, match="side is 2, but a square of width 7 needs one of at least 3"):
+        run(backend, *case(torch.float32, 2, 2, 3, 3, 7))
 
 
 def test_gradients_by_finite_differences():

@@ -37,10 +37,12 @@ def stencil(values: Tensor, matrices: Tensor, count: int, side: int) -> Tensor:
         - **matrices:** :math:`(S m, m')`
         - **output:** :math:`(N, m')`
     """
+    width = _width(values, matrices)
+    if side < width // 2:  # kernels go around once without looking
+        raise ValueError(f"The side is {side}, but a square of width {width} needs one of at least {width // 2}.")
     if kernels_for(values):
         out: Tensor = _stencil(values.contiguous(), matrices.contiguous(), side)
         return out
-    width = _width(values, matrices)
     kernel = matrices.view(width, width, values.size(1), -1).permute(3, 2, 0, 1)
     image = values.view(count, side, side, -1).permute(0, 3, 1, 2)
     moved = F.conv2d(F.pad(image, [width // 2] * 4, mode="circular"), kernel)
@@ -105,7 +107,7 @@ _stencil.register_autograd(_differentiate, setup_context=_remember)
 
 def _weight(matrices: Tensor, width: int) -> Array:
     """Return matrices as the kernels read them, those of a row of offsets below each other."""
-    return as_array(_pad(matrices)).reshape(width, matrices.size(0) // width, -1)
+    return as_array(_pad(matrices).contiguous()).reshape(width, matrices.size(0) // width, -1)
 
 
 def _pad(rows: Tensor) -> Tensor:
