@@ -119,3 +119,23 @@ def test_steps_follow_one_another():
     assert both.became.tolist() == [-1, 0, -1, 1, 0]
     assert both.order.tolist() == [1, 4, 3]
     assert both.start.tolist() == [0, 2, 3]
+
+
+@given(st.integers(0, 50), st.integers(1, 3), st.sampled_from([torch.float32, torch.float64]))
+def test_numbers_are_reduced_over_the_finest_edges(seed, width, dtype):
+    graph = random_graph(15, 30, seed=seed)
+    generator = torch.Generator().manual_seed(seed)
+    graph.edge_attr = torch.randn(graph.num_edges, width, generator=generator, dtype=torch.float64).to(dtype)
+    names = ("max", "mean", "sum", "min")
+    coarsen = Coarsen(Graclus(rounds=2), names, levels=2)
+    data, up = coarsen(graph), torch.arange(15)
+    for level in data.levels[1:]:
+        up = level.assignment[up]
+        for row, (u, v) in enumerate(level.edge_index.T.tolist()):
+            merged = graph.edge_attr[(up[data.edge_index[0]] == u) & (up[data.edge_index[1]] == v)].double()
+            ways = (merged.amax(0), merged.mean(0), merged.sum(0), merged.amin(0))
+            torch.testing.assert_close(level.edge_attr[row], torch.cat(ways).to(dtype))
+    graph.edge_attr.requires_grad_()  # then PyTorch reduces
+    for one, other in zip(coarsen(graph).levels[1:], data.levels[1:], strict=True):
+        torch.testing.assert_close(one.edge_attr.detach(), other.edge_attr)
+        assert one.edge_attr.requires_grad or one.edge_attr.size(0) == 0

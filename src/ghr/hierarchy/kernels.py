@@ -18,6 +18,7 @@ Ints: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 MIN_DEGREE, HEAVY_EDGE, RANDOM = 0, 1, 2
+MIN, MEAN, MAX, SUM = 0, 1, 2, 3  # ways to reduce, in the order in which they are found
 TAKEN = 2**63 - 1  # instead of the key of a node that has its partner
 
 
@@ -309,6 +310,27 @@ def build_quotient(edges: Ints, label: Ints, num_clusters: int) -> tuple[Ints, I
         coarse[0, last], coarse[1, last], start[last + 1] = u, v, position + 1
         became[edge] = last
     return coarse[:, : last + 1].copy(), became, order, start[: last + 2].copy()
+
+
+@compiled
+def reduce_rows(value: Floats, order: Ints, start: Ints, ways: Ints) -> Floats:
+    """Reduce groups of rows, none of them empty, in several ways; the results of these stand side by side.
+
+    `order` lists the rows one group after the other, `start` where every group starts in it.
+    """
+    width = value.shape[1]
+    out = np.empty((start.size - 1, ways.size * width), value.dtype)
+    for place in range(start.size - 1):
+        begin, end = start[place], start[place + 1]
+        for j in range(width):
+            low = high = total = value[order[begin], j]
+            for position in range(begin + 1, end):
+                other = value[order[position], j]
+                low, high, total = min(low, other), max(high, other), total + other
+            found = (low, total / value.dtype.type(end - begin), high, total)
+            for way in range(ways.size):
+                out[place, way * width + j] = found[ways[way]]
+    return out
 
 
 @compiled

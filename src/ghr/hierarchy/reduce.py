@@ -3,19 +3,21 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from ghr.checks import check_whole, show
 from ghr.hierarchy import kernels
 from ghr.hierarchy.centres import CentrePaths
-from ghr.hierarchy.tensors import check_rows, check_values, find_ends, to_array
+from ghr.hierarchy.tensors import at_hand, check_rows, check_values, find_ends, to_array
 
 Numeric = Literal["min", "mean", "max", "sum"]
 Reduce: TypeAlias = Numeric | Literal["centre_paths"]
 CoarseEdgeAttr: TypeAlias = Callable[[Tensor, Tensor, int], Tensor]
 EdgeReduce: TypeAlias = Reduce | Sequence[Numeric] | CoarseEdgeAttr | CentrePaths | None
 Rule: TypeAlias = Numeric | tuple[Numeric, ...] | CoarseEdgeAttr | None
+_WAYS = {"min": kernels.MIN, "mean": kernels.MEAN, "max": kernels.MAX, "sum": kernels.SUM}
 MOST_CODES = 10_000  # a column with more of them holds numbers
 
 
@@ -108,6 +110,10 @@ def reduce_edges(rule: Rule, value: Tensor | None, merged: Merged, codes: tuple[
     if codes is not None and rule is None:
         raise ValueError(f"codes is for integer edge_attr, but edge_attr holds {value.dtype}; leave out codes.")
     names = ("mean",) if rule is None else (rule,) if isinstance(rule, str) else rule
+    if at_hand(value) and not value.requires_grad and value.dtype in (torch.float32, torch.float64):
+        order, start = to_array(merged.order), to_array(merged.start)
+        ways = np.array([_WAYS[name] for name in names])
+        return torch.from_numpy(kernels.reduce_rows(to_array(value), order, start, ways))
     value = value.index_select(0, merged.order)
     return torch.cat([torch.segment_reduce(value, name, offsets=merged.start, unsafe=True) for name in names], dim=1)
 
