@@ -120,7 +120,7 @@ EPOCHS: dict[str, dict[str, int]] = {
         "lattice-unet": 240,
         "mlp": 300,
         "constant": 300,
-        "ghr-gated-gcn-levels": 10,
+        "ghr-gated-gcn-levels": 80,
     },
     "lrim-32-hard": {
         "ghr-gated-gcn": 19,
@@ -137,7 +137,7 @@ EPOCHS: dict[str, dict[str, int]] = {
         "lattice-unet": 300,
         "mlp": 300,
         "constant": 300,
-        "ghr-gated-gcn-levels": 10,
+        "ghr-gated-gcn-levels": 100,
     },
 }
 # For three seeds and about 30 minutes each.
