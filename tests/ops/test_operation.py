@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch._subclasses import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ghr.ops.operation import operation
@@ -100,3 +101,41 @@ def test_arguments_that_are_left_out_have_their_defaults(x):
     scaled.register_autograd(lambda ctx, grad: (ctx.factor * grad, None), setup_context=note)
     (grad,) = torch.autograd.grad(scaled(x).sum(), x)
     assert grad.tolist() == [3.0, 3.0]
+
+
+@operation("ghr_test::double_", changes=("x",))
+def double_(x: torch.Tensor, times: int) -> None:
+    """Computed by numpy, so nothing of it is recorded by itself."""
+    x.numpy()[:] *= 2**times
+
+
+@double_.register_fake
+def _(x, times):
+    return None
+
+
+@torch.no_grad()
+def test_the_argument_changes_both_ways():
+    past, through = torch.ones(3), torch.ones(3)
+    double_(past, 2)
+    with Listener() as listener:
+        double_(through, 2)
+    assert listener.heard == ["ghr_test.double_.default"]
+    assert past.tolist() == through.tolist() == [4, 4, 4]
+
+
+@torch.no_grad()
+def test_a_change_is_seen_by_a_compiler_and_by_tensors_without_numbers():
+    def work(x):
+        y = x + 1
+        double_(y, 1)
+        return y
+
+    compiled = torch.compile(work, fullgraph=True, backend="aot_eager")
+    assert compiled(torch.ones(2)).tolist() == work(torch.ones(2)).tolist() == [4, 4]
+    with FakeTensorMode():
+        assert work(torch.ones(2)).shape == (2,)
+
+
+def test_one_that_changes_its_argument_is_well_formed():
+    torch.library.opcheck(torch.ops.ghr_test.double_.default, (torch.ones(3), 1))

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from ghr.ops.buffers import buffers
-from ghr.ops.in_place import in_place_operation
 from ghr.ops.kernels import gine as kernels
 from ghr.ops.kernels.masks import mask_width
 from ghr.ops.neighbours import Neighbours, as_array, sort_leaving, sort_members
@@ -107,7 +106,7 @@ def _(state: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
     return torch.empty_like(state), state.new_empty(updates - 1 if keep else 0, *state.shape)
 
 
-@in_place_operation("ghr::gine_loop_", "state")
+@operation("ghr::gine_loop_", changes=("state",))
 def _loop_in_place(
     state: Tensor, injection: Tensor, norm_weight: Tensor, edges: Tensor, epsilon: Tensor,
     up: Tensor, up_bias: Tensor, down: Tensor, down_bias: Tensor,

@@ -17,10 +17,11 @@ class Operation:
     Args:
         name: Its name, with the namespace.
         function: What computes it; all arguments are positional.
+        changes: Names of arguments that it writes over, for where nobody asks for gradients.
     """
 
-    def __init__(self, name: str, function: Callable[..., Any]) -> None:
-        self.op = torch.library.custom_op(name, function, mutates_args=())
+    def __init__(self, name: str, function: Callable[..., Any], changes: tuple[str, ...] = ()) -> None:
+        self.op = torch.library.custom_op(name, function, mutates_args=changes)
         self.function = function
         self.defaults = [parameter.default for parameter in signature(function).parameters.values()]
         self.differentiable: type[Function] | None = None
@@ -52,9 +53,9 @@ class Operation:
         return self.op(*inputs) if torch.is_grad_enabled() else self.function(*inputs)
 
 
-def operation(name: str) -> Callable[[Callable[..., Any]], Operation]:
-    """Make a function an operation of this name, with the namespace."""
-    return lambda function: Operation(name, function)
+def operation(name: str, *, changes: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Operation]:
+    """Make a function an operation of this name, with the namespace; `changes` as in :class:`Operation`."""
+    return lambda function: Operation(name, function, changes)
 
 
 def _heard(given: Tensor) -> bool:
