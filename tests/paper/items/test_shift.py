@@ -67,3 +67,16 @@ def test_what_a_model_refuses_stands_below(tmp_path, monkeypatch):
     text = ITEM.report(place).text
     assert "- GHR, others: no" in text
     assert "| GHR | 1.000 | 1.000 | 1.000 | - | 1 |" in text
+
+
+def test_what_was_kept_before_it_was_asked_says_how_to_ask_it(tmp_path):
+    place = Place(tmp_path / "runs", tmp_path / "data")
+    plain = [replace(row, tests=()) for row in ITEM.rows[1:]]
+    work_on(list_runs(plain, place.runs), place.data, quiet=True)
+    keep(list_runs(plain, place.runs), tmp_path / "results")
+    fresh = Place(tmp_path / "fresh", tmp_path / "nowhere")
+    bring(list_runs(plain, fresh.runs), tmp_path / "results")
+    text = ITEM.report(fresh).text
+    folder = plain[0].run_dir(fresh.runs, 42).relative_to(fresh.runs).parent
+    assert f"- best constant, not asked: its run was kept without weights; take {folder} out of results" in text
+    assert text.count("not asked:") == 1

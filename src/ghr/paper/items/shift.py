@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from textwrap import fill
-from typing import Any
 
 from ghr.paper.changes import Drop, Noise, Shift
 from ghr.paper.equal import Column, System
@@ -21,7 +20,7 @@ The paper names robustness to other data as a question that it leaves open. Thes
 [`table-echo`](table-echo.md) and [`table-lrim`](table-lrim.md), trained as they are there, every system at equal cost
 and with one seed; nothing was trained or chosen for this table. They are tested unchanged on graphs that differ in one
 way from those of the benchmark. The first column is the same graphs as they are. A dash stands where a run is not
-finished, or where a model does not take such graphs at all; what it says then stands below."""
+finished or was not asked, or where a model does not take such graphs at all; what it says then stands below."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +133,11 @@ def _ask(group: ShiftGroup, system: System, place: Place) -> tuple[dict[str, flo
     for seed in list(results.results)[:1]:
         run = RowRun(row, seed, place.runs)
         for title, test in group.tests.items():
-            found: dict[str, Any] = run.ask(test, AS_TRAINED, place.data) or {}
-            if found.get(SCORE) is not None:
+            found = run.ask(test, AS_TRAINED, place.data)
+            if found is None:
+                folder = run.path.relative_to(place.runs).parent
+                why["not asked"] = f"its run was kept without weights; take {folder} out of results to train it again."
+            elif found.get(SCORE) is not None:
                 scores[title] = float(found[SCORE])
             elif "why" in found:
                 why[title] = found["why"]
