@@ -68,7 +68,7 @@ def _join(graphs: Sequence[Data]) -> Any:
             joined = joined + (shift if joined.dtype is torch.bool else shift.to(joined.dtype))
         batch[key] = joined
     device = batch.edge_index.device
-    batch.batch = _repeat(np.arange(len(graphs)), nodes).to(device)
+    batch.batch = _repeat(np.arange(len(graphs), dtype=np.int64), nodes).to(device)
     batch.ptr = _add_up(nodes).to(device)
     batch._num_graphs, batch._slice_dict, batch._inc_dict = len(graphs), slices, increments
     return batch
@@ -95,7 +95,7 @@ def _count_nodes(graph: Data) -> int:
 
 def _add_up(counts: list[int]) -> Tensor:
     """Return the sums of all counts before each, and of all of them."""
-    return torch.from_numpy(np.cumsum([0, *counts]))
+    return torch.from_numpy(np.cumsum([0, *counts], dtype=np.int64))
 
 
 def _repeat(numbers: Any, counts: list[int]) -> Tensor:
