@@ -1,5 +1,6 @@
 import json
 import shutil
+from dataclasses import replace
 
 from ghr.paper.item import Place, write_report
 from ghr.paper.items.echo_range import EchoRange
@@ -22,6 +23,12 @@ def test_the_table_shows_every_system_beside_what_was_published(tiny_place, tmp_
     assert "†" not in text.split("## All columns")[1]
     rows = json.loads(files[1].read_text())["rows"]
     assert [len(row["seeds"]) for row in rows] == [1, 1, 0, 1]
+
+
+def test_what_is_trained_for_longer_comes_after_all_columns():
+    table = EqualTable("table-tiny", "Tiny", "Tiny graphs.", SYSTEMS, (ECHO, replace(ECHO, key="again")))
+    groups = [row.setup.group for row in table.rows]
+    assert groups == ["equal/echo-sssp"] * 3 + ["equal/again"] * 3 + ["longer/echo-sssp", "longer/again"]
 
 
 def test_runs_of_another_version_are_marked(tiny_place, tmp_path):

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from statistics import fmean
 from typing import Any
 
-from ghr.paper.equal import Column, System
+from ghr.paper.equal import LONG_SEEDS, Column, System
 from ghr.paper.item import Place, Report
 from ghr.paper.lrgb import LRGB_COLUMNS, LRGB_SYSTEMS
 from ghr.paper.markdown import markdown_table, number
@@ -50,8 +50,8 @@ class EqualTable:
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """All rows: the first column of all systems first."""
-        return tuple(row for column in self.columns for row in column.rows(self.systems))
+        """All rows: the first column of all systems first, and those that are trained for longer last."""
+        return tuple(sorted((row for column in self.columns for row in column.rows(self.systems)), key=_is_long))
 
     def report(self, place: Place) -> Report:
         """Make a table of all columns, and one with the cost of each."""
@@ -174,8 +174,11 @@ def _range(results: RowResults, place: Place) -> str:
 
 
 def _title(system: System, results: RowResults, column: Column) -> str:
-    long = results.row.setup.group.startswith("longer/")
-    return f"{system.title}, about {column.long_minutes} min" if long else system.title
+    return f"{system.title}, about {column.long_minutes} min" if _is_long(results.row) else system.title
+
+
+def _is_long(row: Row) -> bool:
+    return row.setup.seeds == LONG_SEEDS
 
 
 def _describe(column: Column) -> str:
