@@ -97,6 +97,16 @@ def test_a_signature_counts_nodes_and_edges_of_every_graph(graph, num_graphs):
     assert row[:, 2].tolist() == np.bincount(batch[edges[0].numpy()], minlength=num_graphs).tolist()
 
 
+@given(edge_lists())
+def test_a_graph_signs_alone_as_in_a_batch_of_two(graph):
+    edges, num_nodes = graph[0].numpy(), graph[1]
+    twice = np.concatenate([edges, edges + num_nodes], axis=1)
+    alone = kernels.sign_graphs(edges, np.zeros(num_nodes, np.int64), 1, 2)
+    both = kernels.sign_graphs(twice, np.repeat([0, 1], num_nodes), 2, 2)
+    assert both.tolist() == alone.tolist() * 2
+    assert (alone.dtype, alone.shape) == (both.dtype, (1, 4))
+
+
 def test_a_signature_leaves_out_what_is_out_of_range():
     edges = np.array([[0, 1, 2, -1, 1], [1, 2, 9, 0, 0]])
     row = kernels.sign_graphs(edges, np.array([0, 0, 5]), 1, 2)
