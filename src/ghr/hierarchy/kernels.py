@@ -275,16 +275,17 @@ def cluster_nodes(edges: Ints, weight: Floats, order: Ints, rounds: int, mode: i
     _, row, neighbour, strength = build_rows(source, target, weight, num_nodes, symmetric)
     size = num_nodes
     cluster = np.arange(num_nodes)
-    for _ in range(rounds):
+    for left in range(rounds - 1, -1, -1):
         start, row, neighbour, strength = merge_repeats(row, neighbour, strength, size)
         label, count = match(start, neighbour, strength, order, mode)
         if count == size:  # no edge is left
             break
         size = count
-        order = reorder(order, label, size)
-        row, neighbour, strength = join_rows(start, row, neighbour, strength, label, size)
         for node in range(num_nodes):
             cluster[node] = label[cluster[node]]
+        if left > 0:  # nobody looks at what the last round leaves
+            order = reorder(order, label, size)
+            row, neighbour, strength = join_rows(start, row, neighbour, strength, label, size)
     return cluster
 
 
