@@ -1,5 +1,6 @@
 import re
 
+import numpy as np
 import pytest
 import torch
 
@@ -85,3 +86,9 @@ def test_a_tensor_without_values_is_refused_where_these_are_looked_at():
     ):
         with pytest.raises(ValueError, match="it is on the device meta and has no values"):
             check()
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_an_array_becomes_a_tensor_beside_another(device):
+    tensor = tensors.to_tensor(np.arange(3), torch.empty(0, device=device))
+    assert (tensor.device.type, tensor.dtype, tensor.shape) == (device, torch.long, (3,))

@@ -117,6 +117,12 @@ def to_array(value: Tensor) -> npt.NDArray[Any]:
     return array
 
 
+def to_tensor(array: npt.NDArray[Any], beside: Tensor) -> Tensor:
+    """Return the numbers of an array as a tensor on the device of another one."""
+    value: Tensor = torch.from_numpy(array)
+    return value if beside.is_cpu else value.to(beside.device)
+
+
 def find_ends(value: Tensor) -> tuple[int, int]:
     """Return the smallest and the largest number of a tensor."""
     low, high = torch.aminmax(value)
