@@ -213,7 +213,9 @@ def _choose_dtype(*features: Tensor | None) -> torch.dtype:
 
 
 def _convert(value: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    return value.to(dtype) if value is not None and value.is_floating_point() else value
+    if value is None or value.dtype is dtype or not value.is_floating_point():
+        return value
+    return value.to(dtype)
 
 
 def _sum_weights(weight: Tensor, step: Merged) -> Tensor:
