@@ -113,7 +113,9 @@ def check_finite(name: str, value: Tensor | None) -> None:
 
 def to_array(value: Tensor) -> npt.NDArray[Any]:
     """Return the numbers of a tensor in the order and place in which kernels read them."""
-    array: npt.NDArray[Any] = value.cpu().contiguous().numpy()
+    if not value.is_cpu or not value.is_contiguous():
+        value = value.cpu().contiguous()
+    array: npt.NDArray[Any] = value.numpy()
     return array
 
 
