@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ghr.jit import compiled, inlined
+from ghr.jit import compiled, fast, inlined
 
 Ints: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -75,6 +75,15 @@ def find_ends(edges: Ints) -> tuple[int, int]:
         for edge in range(edges.shape[1]):
             low, high = min(low, edges[end, edge]), max(high, edges[end, edge])
     return low, high
+
+
+@fast
+def add_up(value: Floats) -> float:
+    """Return the sum of numbers, added in any order."""
+    total = 0.0
+    for place in range(value.size):
+        total += value[place]
+    return total
 
 
 @inlined

@@ -105,10 +105,17 @@ def check_finite(name: str, value: Tensor | None) -> None:
     if value is None or not value.is_floating_point():
         return
     check_values(name, value)
-    if not math.isfinite(value.sum().item()):  # one cheap pass; a sum of finite numbers may overflow, so then count
+    if not math.isfinite(_add_up(value)):  # one cheap pass; a sum of finite numbers may overflow, so then count
         bad = int((~torch.isfinite(value)).sum())
         if bad:
             raise ValueError(f"{name} has {bad} entries that are not finite numbers; clean or impute them first.")
+
+
+def _add_up(value: Tensor) -> float:
+    """Return the sum of all entries; for small tensors, calling PyTorch takes longer than adding."""
+    if value.is_cpu and value.dtype in (torch.float32, torch.float64):
+        return kernels.add_up(value.numpy(force=True).reshape(-1))
+    return value.sum().item()
 
 
 def to_array(value: Tensor) -> npt.NDArray[Any]:
