@@ -65,6 +65,12 @@ def test_quotient_names_the_coarse_edge_of_every_edge():
     assert start[-1] == order.size == 3
 
 
+def test_runs_are_shifted_in_every_row():
+    number = np.arange(10).reshape(2, 5)
+    kernels.shift_runs(number, np.array([0, 2, 2, 5]), np.array([100, 7, 200]))
+    assert number.tolist() == [[100, 101, 202, 203, 204], [105, 106, 207, 208, 209]]
+
+
 @given(edge_lists())
 def test_ends_are_the_smallest_and_the_largest_node(graph):
     numbers = graph[0].flatten().tolist() or [0]

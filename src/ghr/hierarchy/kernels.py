@@ -68,6 +68,15 @@ def group(key: Ints, num_groups: int) -> tuple[Ints, Ints]:
 
 
 @compiled
+def shift_runs(number: Ints, start: Ints, shift: Ints) -> None:
+    """Add a shift to every run of columns, in place; `start` says where every run starts, and where the last ends."""
+    for row in range(number.shape[0]):
+        for run in range(shift.size):
+            for column in range(start[run], start[run + 1]):
+                number[row, column] += shift[run]
+
+
+@compiled
 def find_ends(edges: Ints) -> tuple[int, int]:
     """Return the smallest and the largest node of edges, or zeros if there are none."""
     low, high = (edges[0, 0], edges[0, 0]) if edges.size else (0, 0)
