@@ -278,7 +278,7 @@ def centre_paths(draw: Draw) -> None:
     level: dict[str, Any] = {"edge_index": data.edge_index, "edge_attr": data.edge_attr}
     level |= {"num_nodes": data.num_nodes, "batch": batch}
     call: dict[str, Any] = {"label": step.assignment, "num_clusters": step.num_nodes}
-    call |= {"coarse_edges": step.edge_index, "became": step.became}
+    call |= {"coarse_edges": step.edge_index, "became": torch.from_numpy(step.became)}
     what = draw.target("level", "call", "call", "options")
     level = draw.spoil(level) if what == "level" else level
     call["level"] = Level(**level)

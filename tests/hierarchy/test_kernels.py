@@ -65,6 +65,12 @@ def test_quotient_names_the_coarse_edge_of_every_edge():
     assert start[-1] == order.size == 3
 
 
+def test_runs_are_shifted_in_every_row():
+    number = np.arange(10).reshape(2, 5)
+    kernels.shift_runs(number, np.array([0, 2, 2, 5]), np.array([100, 7, 200]))
+    assert number.tolist() == [[100, 101, 202, 203, 204], [105, 106, 207, 208, 209]]
+
+
 @given(edge_lists())
 def test_ends_are_the_smallest_and_the_largest_node(graph):
     numbers = graph[0].flatten().tolist() or [0]
@@ -95,6 +101,16 @@ def test_a_signature_counts_nodes_and_edges_of_every_graph(graph, num_graphs):
     assert row[:, 0].tolist() == [3] * num_graphs
     assert row[:, 1].tolist() == np.bincount(batch, minlength=num_graphs).tolist()
     assert row[:, 2].tolist() == np.bincount(batch[edges[0].numpy()], minlength=num_graphs).tolist()
+
+
+@given(edge_lists())
+def test_a_graph_signs_alone_as_in_a_batch_of_two(graph):
+    edges, num_nodes = graph[0].numpy(), graph[1]
+    twice = np.concatenate([edges, edges + num_nodes], axis=1)
+    alone = kernels.sign_graphs(edges, np.zeros(num_nodes, np.int64), 1, 2)
+    both = kernels.sign_graphs(twice, np.repeat([0, 1], num_nodes), 2, 2)
+    assert both.tolist() == alone.tolist() * 2
+    assert (alone.dtype, alone.shape) == (both.dtype, (1, 4))
 
 
 def test_a_signature_leaves_out_what_is_out_of_range():

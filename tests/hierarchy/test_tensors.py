@@ -1,5 +1,6 @@
 import re
 
+import numpy as np
 import pytest
 import torch
 
@@ -85,3 +86,23 @@ def test_a_tensor_without_values_is_refused_where_these_are_looked_at():
     ):
         with pytest.raises(ValueError, match="it is on the device meta and has no values"):
             check()
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_an_array_becomes_a_tensor_beside_another(device):
+    tensor = tensors.to_tensor(np.arange(3), torch.empty(0, device=device))
+    assert (tensor.device.type, tensor.dtype, tensor.shape) == (device, torch.long, (3,))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
+def test_what_is_not_finite_is_counted_in_any_precision_and_place(dtype, bad):
+    value = torch.full((6, 4), torch.finfo(dtype).max, dtype=dtype)  # their sum is infinite
+    tensors.check_finite("x", value.T[::2].requires_grad_())
+    value[1, 2] = value[4, 0] = bad
+    with pytest.raises(ValueError, match="x has 2 entries that are not finite numbers"):
+        tensors.check_finite("x", value.T[::2].requires_grad_())
+
+
+def test_numbers_whose_sign_is_yet_to_be_turned_are_finite():
+    tensors.check_finite("x", torch.ones(3, dtype=torch.complex64).conj().imag)

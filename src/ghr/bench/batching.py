@@ -8,6 +8,7 @@ from torch_geometric.data import Batch, Data
 
 from ghr.bench.model_work import ModelWork, Work
 from ghr.bench.targets import NO_TARGETS, Targets
+from ghr.bench.value_work import ValueWork
 from ghr.train.collate import collate
 
 
@@ -24,7 +25,7 @@ class Batching:
 
     name: str
     title: str
-    step: ModelWork
+    step: ModelWork | ValueWork
     targets: Targets = NO_TARGETS
     implementations: tuple[str, ...] = ("ghr", "plain")
     max_repeats: int | None = None

@@ -15,7 +15,7 @@ from ghr.hierarchy.graclus import Graclus, Mode
 from ghr.hierarchy.grid import GridBlocks
 from ghr.hierarchy.level import Level, read_weight
 from ghr.hierarchy.reduce import EdgeReduce, Merged, Numeric, Reduce, check_codes, check_edge_reduce, reduce_edges
-from ghr.hierarchy.tensors import WHOLES, check_values, describe, is_dense
+from ghr.hierarchy.tensors import WHOLES, check_values, describe, is_dense, to_tensor
 
 Partition = Callable[..., Tensor]
 PARTITIONS: dict[str, type[Graclus] | type[GridBlocks]] = {"graclus": Graclus, "grid": GridBlocks}
@@ -128,7 +128,7 @@ class Coarsen(BaseTransform):
             distance: Tensor | None = None
             if isinstance(self.edge_reduce, CentrePaths):
                 edge_attr, distance = self.edge_reduce(
-                    below, step.assignment, step.num_nodes, step.edge_index, step.became
+                    below, step.assignment, step.num_nodes, step.edge_index, to_tensor(step.became, below.edge_index)
                 )
             else:
                 rule = (
@@ -213,9 +213,12 @@ def _choose_dtype(*features: Tensor | None) -> torch.dtype:
 
 
 def _convert(value: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    return value.to(dtype) if value is not None and value.is_floating_point() else value
+    if value is None or value.dtype is dtype or not value.is_floating_point():
+        return value
+    return value.to(dtype)
 
 
 def _sum_weights(weight: Tensor, step: Merged) -> Tensor:
-    crossing = step.became >= 0
-    return weight.new_zeros(step.edge_index.size(1)).index_add(0, step.became[crossing], weight[crossing])
+    became = to_tensor(step.became, weight)
+    crossing = became >= 0
+    return weight.new_zeros(step.edge_index.size(1)).index_add(0, became[crossing], weight[crossing])

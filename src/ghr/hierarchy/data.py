@@ -33,6 +33,7 @@ from ghr.memory import check_memory
 __all__ = ["HierarchicalData", "Level", "at_hand", "check_edges", "check_graph", "levels_of", "num_graphs_of"]
 
 _PARTS = ("assignment", "edge_index", "edge_attr", "centre_distance", "batch")  # what is kept of a coarse level
+NUMBERED = ("assignment", "edge_index")  # parts that number the nodes of their level
 _OWN_KEY = re.compile(rf"level([1-9]\d*)_({'|'.join(_PARTS)})")
 _SIGNATURE = "level_signature"
 
@@ -188,29 +189,29 @@ class HierarchicalData(Data):
         self[_SIGNATURE] = make_signature(finest, _count_graphs(self, finest), num_levels)
 
     def __inc__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
-        own = _OWN_KEY.fullmatch(str(key))  # inside a dictionary, a key need not be a word
+        own = split_key(key)
         if own is None:
             return super().__inc__(key, value, *args, **kwargs)
-        if own[2] == "batch":
+        level, part = own
+        if part == "batch":
             return 1
-        numbered = numbered_level(key)
-        return 0 if numbered is None else self._count_coarse(numbered)
+        return self._count_coarse(level) if part in NUMBERED else 0
 
     def __cat_dim__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
-        own = _OWN_KEY.fullmatch(str(key))  # inside a dictionary, a key need not be a word
+        own = split_key(key)
         if own is None:
             return super().__cat_dim__(key, value, *args, **kwargs)
-        return 1 if own[2] == "edge_index" else 0
+        return 1 if own[1] == "edge_index" else 0
 
 
 # Plain holders of tensors: with these named, graphs load with `weights_only=True`, and no code is ever unpickled.
 torch.serialization.add_safe_globals([HierarchicalData, LevelStorage, DataEdgeAttr, DataTensorAttr, GlobalStorage])
 
 
-def numbered_level(key: str) -> int | None:
-    """Return the coarse level whose nodes an attribute numbers; ``None`` for all other attributes."""
-    own = _OWN_KEY.fullmatch(key)
-    return int(own[1]) if own is not None and own[2] in ("edge_index", "assignment") else None
+def split_key(key: object) -> tuple[int, str] | None:
+    """Return the coarse level that an attribute belongs to, and which part of it; ``None`` for all other attributes."""
+    own = _OWN_KEY.fullmatch(str(key))  # inside a dictionary, a key need not be a word
+    return None if own is None else (int(own[1]), own[2])
 
 
 def levels_of(data: Data) -> tuple[Level, ...]:

@@ -10,7 +10,7 @@ from torch import Tensor
 from ghr.checks import check_choice, check_whole
 from ghr.hierarchy import kernels
 from ghr.hierarchy.level import read_weight
-from ghr.hierarchy.tensors import MOST_NODES, check_edges, check_values, to_array
+from ghr.hierarchy.tensors import MOST_NODES, check_edges, check_values, to_array, to_tensor
 from ghr.memory import check_memory
 
 Mode = Literal["min_degree", "heavy_edge", "random"]
@@ -84,7 +84,7 @@ class Graclus:
         cluster = kernels.cluster_nodes(edges, weight, order, self.rounds, _CODES[self.mode])
         if cluster.size == 0:
             check_edges(edge_index, num_nodes)
-        return torch.from_numpy(cluster).to(edge_index.device)
+        return to_tensor(cluster, edge_index)
 
     @staticmethod
     def _read_weight(edge_weight: Tensor | None, num_edges: int) -> kernels.Floats:

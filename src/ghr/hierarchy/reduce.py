@@ -10,7 +10,7 @@ from torch import Tensor
 from ghr.checks import check_whole, show
 from ghr.hierarchy import kernels
 from ghr.hierarchy.centres import CentrePaths
-from ghr.hierarchy.tensors import at_hand, check_rows, check_values, find_ends, to_array
+from ghr.hierarchy.tensors import at_hand, check_rows, check_values, find_ends, to_array, to_tensor
 
 Numeric = Literal["min", "mean", "max", "sum"]
 Reduce: TypeAlias = Numeric | Literal["centre_paths"]
@@ -24,6 +24,8 @@ MOST_CODES = 10_000  # a column with more of them holds numbers
 class Merged(NamedTuple):
     """What became of the nodes and edges of a graph after some steps of coarsening.
 
+    What levels keep are tensors; the rest are arrays, since kernels read them and few rules want them as tensors.
+
     Attributes:
         edge_index: Edges of the coarsest graph so far.
         num_nodes: Its nodes.
@@ -36,25 +38,23 @@ class Merged(NamedTuple):
     edge_index: Tensor
     num_nodes: int
     assignment: Tensor
-    became: Tensor
-    order: Tensor
-    start: Tensor
+    became: kernels.Ints
+    order: kernels.Ints
+    start: kernels.Ints
 
     @classmethod
     def by(cls, label: Tensor, edge_index: Tensor) -> "Merged":
         """Return what one step makes of a graph, whose nodes are merged if they have the same label."""
         number, num_clusters = kernels.number_clusters(to_array(label.long()))
-        arrays = kernels.build_quotient(to_array(edge_index), number, num_clusters)
-        edges, became, order, start = (torch.from_numpy(array).to(edge_index.device) for array in arrays)
-        return cls(edges, num_clusters, torch.from_numpy(number).to(edge_index.device), became, order, start)
+        edges, *groups = kernels.build_quotient(to_array(edge_index), number, num_clusters)
+        return cls(to_tensor(edges, edge_index), num_clusters, to_tensor(number, edge_index), *groups)
 
     def then(self, step: "Merged") -> "Merged":
         """Return what is left after one more step, described by itself."""
         # The entry put at the end is where -1 points to.
-        became = torch.cat([step.became, step.became.new_tensor([-1])])[self.became]
-        groups = kernels.group(became.cpu().numpy(), step.edge_index.size(1))
-        order, start = (torch.from_numpy(array).to(became.device) for array in groups)
-        return Merged(step.edge_index, step.num_nodes, step.assignment[self.assignment], became, order, start)
+        became = np.append(step.became, -1)[self.became]
+        groups = kernels.group(became, step.edge_index.size(1))
+        return Merged(step.edge_index, step.num_nodes, step.assignment[self.assignment], became, *groups)
 
 
 def check_edge_reduce(edge_reduce: Any) -> Rule | CentrePaths:
@@ -111,11 +111,10 @@ def reduce_edges(rule: Rule, value: Tensor | None, merged: Merged, codes: tuple[
         raise ValueError(f"codes is for integer edge_attr, but edge_attr holds {value.dtype}; leave out codes.")
     names = ("mean",) if rule is None else (rule,) if isinstance(rule, str) else rule
     if at_hand(value) and not value.requires_grad and value.dtype in (torch.float32, torch.float64):
-        order, start = to_array(merged.order), to_array(merged.start)
         ways = np.array([_WAYS[name] for name in names])
-        return torch.from_numpy(kernels.reduce_rows(to_array(value), order, start, ways))
-    value = value.index_select(0, merged.order)
-    return torch.cat([torch.segment_reduce(value, name, offsets=merged.start, unsafe=True) for name in names], dim=1)
+        return torch.from_numpy(kernels.reduce_rows(to_array(value), merged.order, merged.start, ways))
+    value, start = value.index_select(0, to_tensor(merged.order, value)), to_tensor(merged.start, value)
+    return torch.cat([torch.segment_reduce(value, name, offsets=start, unsafe=True) for name in names], dim=1)
 
 
 def _share_codes(value: Tensor, merged: Merged, codes: tuple[int, ...] | None) -> Tensor:
@@ -124,7 +123,7 @@ def _share_codes(value: Tensor, merged: Merged, codes: tuple[int, ...] | None) -
     columns = value.long().unbind(dim=1)
     if codes is not None and len(codes) != len(columns):
         raise ValueError(f"codes gives {len(codes)} numbers of codes for {len(columns)} columns of edge_attr.")
-    total = merged.start.diff()
+    order, total = to_tensor(merged.order, value), to_tensor(np.diff(merged.start), value)
     count, place = total.size(0), torch.repeat_interleave(total)
     parts = []
     for k, column in enumerate(columns):
@@ -135,6 +134,6 @@ def _share_codes(value: Tensor, merged: Merged, codes: tuple[int, ...] | None) -
                 f"Column {k} of edge_attr has the code {low if low < 0 else high}, but codes run from 0 to "
                 f"{min(size, MOST_CODES) - 1}; convert edge_attr to floating point if it holds numbers."
             )
-        number = torch.bincount(place * size + column[merged.order], minlength=count * size)
+        number = torch.bincount(place * size + column[order], minlength=count * size)
         parts.append(number.view(count, size).double() / total.unsqueeze(1))
     return torch.cat(parts, dim=1)

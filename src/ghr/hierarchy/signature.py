@@ -8,7 +8,16 @@ from torch import Tensor
 
 from ghr.hierarchy import kernels
 from ghr.hierarchy.level import Level
-from ghr.hierarchy.tensors import at_hand, check_edges, check_range, check_values, describe, is_dense, to_array
+from ghr.hierarchy.tensors import (
+    at_hand,
+    check_edges,
+    check_range,
+    check_values,
+    describe,
+    is_dense,
+    to_array,
+    to_tensor,
+)
 
 
 def make_signature(finest: Level, num_graphs: int, num_levels: int) -> Tensor:
@@ -21,8 +30,7 @@ def make_signature(finest: Level, num_graphs: int, num_levels: int) -> Tensor:
         - **output:** :math:`(B, 4)`, int64
     """
     check_values("edge_index", finest.edge_index)
-    rows = _make_rows(finest, num_graphs, num_levels)
-    return torch.from_numpy(rows).to(finest.edge_index.device)
+    return to_tensor(_make_rows(finest, num_graphs, num_levels), finest.edge_index)
 
 
 def check_signature(signature: Any, levels: tuple[Level, ...]) -> None:

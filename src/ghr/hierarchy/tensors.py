@@ -105,16 +105,31 @@ def check_finite(name: str, value: Tensor | None) -> None:
     if value is None or not value.is_floating_point():
         return
     check_values(name, value)
-    if not math.isfinite(value.sum().item()):  # one cheap pass; a sum of finite numbers may overflow, so then count
+    if not math.isfinite(_add_up(value)):  # one cheap pass; a sum of finite numbers may overflow, so then count
         bad = int((~torch.isfinite(value)).sum())
         if bad:
             raise ValueError(f"{name} has {bad} entries that are not finite numbers; clean or impute them first.")
 
 
+def _add_up(value: Tensor) -> float:
+    """Return the sum of all entries; for small tensors, calling PyTorch takes longer than adding."""
+    if value.is_cpu and value.dtype in (torch.float32, torch.float64):
+        return kernels.add_up(value.numpy(force=True).reshape(-1))
+    return value.sum().item()
+
+
 def to_array(value: Tensor) -> npt.NDArray[Any]:
     """Return the numbers of a tensor in the order and place in which kernels read them."""
-    array: npt.NDArray[Any] = value.cpu().contiguous().numpy()
+    if not value.is_cpu or not value.is_contiguous():
+        value = value.cpu().contiguous()
+    array: npt.NDArray[Any] = value.numpy()
     return array
+
+
+def to_tensor(array: npt.NDArray[Any], beside: Tensor) -> Tensor:
+    """Return the numbers of an array as a tensor on the device of another one."""
+    value: Tensor = torch.from_numpy(array)
+    return value if beside.is_cpu else value.to(beside.device)
 
 
 def find_ends(value: Tensor) -> tuple[int, int]:

@@ -1,6 +1,8 @@
 """Graphs as one batch: the same as PyG makes of them, in a fraction of the time."""
 
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any, cast
 
 import numpy as np
@@ -9,7 +11,8 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from ghr.datasets.splits import Examples
-from ghr.hierarchy.data import HierarchicalData, numbered_level
+from ghr.hierarchy.data import NUMBERED, HierarchicalData, split_key
+from ghr.hierarchy.kernels import Ints, shift_runs
 
 
 def collate(graphs: Examples, indices: list[int]) -> Any:
@@ -50,8 +53,8 @@ def _is_plain(graphs: Sequence[Data]) -> bool:
 
 def _join(graphs: Sequence[Data]) -> Any:
     """Do as ``Batch.from_data_list``: that adds to the node numbers of every graph by itself, this to all at once."""
-    first, new_batch = graphs[0], cast(Any, Batch)
-    batch = new_batch(_base_cls=type(first))
+    first = graphs[0]
+    batch: Any = type.__call__(_find_class(type(first)))
     stores = [graph._store._mapping for graph in graphs]
     nodes = [_count_nodes(graph) for graph in graphs]
     slices: dict[str, Tensor] = {}
@@ -60,12 +63,11 @@ def _join(graphs: Sequence[Data]) -> Any:
         if key == "ptr":  # as PyG does, which makes a new one
             continue
         values, dim = [store[key] for store in stores], first.__cat_dim__(key, example)
-        joined, sizes = torch.cat(values, dim), [value.size(dim) for value in values]
-        slices[key], increments[key] = _add_up(sizes), _add_up(_list_added(key, graphs, values, nodes)[:-1])
-        if int(increments[key][-1]) != 0:
-            shape = [-1 if axis == dim % joined.dim() else 1 for axis in range(joined.dim())]
-            shift = _repeat(increments[key].numpy(), sizes).view(shape).to(joined.device)
-            joined = joined + (shift if joined.dtype is torch.bool else shift.to(joined.dtype))
+        joined, sizes = torch.cat(values, dim), [value.shape[dim] for value in values]
+        added = _list_added(key, graphs, values, nodes)[:-1]
+        slices[key], increments[key] = _add_up(sizes), _add_up(added)
+        if sum(added) != 0:
+            joined = _shift(joined, dim % joined.dim(), slices[key], increments[key])
         batch[key] = joined
     device = batch.edge_index.device
     batch.batch = _repeat(np.arange(len(graphs), dtype=np.int64), nodes).to(device)
@@ -74,11 +76,30 @@ def _join(graphs: Sequence[Data]) -> Any:
     return batch
 
 
+@lru_cache
+def _find_class(kind: type[Data]) -> type[Batch]:
+    """Return the class of batches of graphs of a class, which PyG makes up anew for every batch."""
+    return type(cast(Any, Batch)(_base_cls=kind))
+
+
+def _shift(joined: Tensor, dim: int, slices: Tensor, increments: Tensor) -> Tensor:
+    """Return what was joined along a dimension with the increment of its graph added to every slice."""
+    if joined.is_cpu and joined.dtype is torch.long and dim == joined.dim() - 1 <= 1:
+        # In place and in one thread: PyTorch would make a table of all shifts and wake its threads to add it.
+        shift_runs(np.atleast_2d(joined.numpy()), slices.numpy(), increments.numpy())
+        return joined
+    shape = [-1 if axis == dim else 1 for axis in range(joined.dim())]
+    shift = _repeat(increments.numpy(), slices.diff().tolist()).view(shape).to(joined.device)
+    return joined + (shift if joined.dtype is torch.bool else shift.to(joined.dtype))
+
+
 def _list_added(key: str, graphs: Sequence[Data], values: Sequence[Tensor], nodes: list[int]) -> list[int]:
     """Return by how much every graph shifts an attribute of those behind it."""
-    level = numbered_level(key) if isinstance(graphs[0], HierarchicalData) else None
-    if level is not None:
-        return [graph._store[f"level{level}_batch"].size(0) for graph in graphs]
+    own = split_key(key) if isinstance(graphs[0], HierarchicalData) else None
+    if own is not None and own[1] == "batch":
+        return [1] * len(graphs)
+    if own is not None and own[1] in NUMBERED and (batch := f"level{own[0]}_batch") in graphs[0]._store:
+        return [graph._store._mapping[batch].shape[0] for graph in graphs]
     if key == "edge_index":
         return nodes
     # By the rules of these classes, what nothing is added to in a graph with nodes has nothing added to in any.
@@ -95,7 +116,13 @@ def _count_nodes(graph: Data) -> int:
 
 def _add_up(counts: list[int]) -> Tensor:
     """Return the sums of all counts before each, and of all of them."""
-    return torch.from_numpy(np.cumsum([0, *counts], dtype=np.int64))
+    return torch.from_numpy(_sums(tuple(counts)).copy())
+
+
+@lru_cache(maxsize=64)
+def _sums(counts: tuple[int, ...]) -> Ints:
+    """Do so once for all attributes and batches that have the same counts, as graphs of one size have."""
+    return np.fromiter(accumulate(counts, initial=0), np.int64, len(counts) + 1)
 
 
 def _repeat(numbers: Any, counts: list[int]) -> Tensor:
