@@ -28,7 +28,7 @@ def record(alone, *, back):
     """Return (parts, stage, updates) of every call of a kernel; on one thread, a call has all parts."""
     calls = []
 
-    def kernel(first, stop, stage, parts, begin, end, updates, *arrays):
+    def kernel(team, first, stop, stage, parts, begin, end, updates, *arrays):
         assert parts.tolist() == [0, 1, 4]
         assert (updates, arrays) == (3, ("a", "b"))
         calls.append((first, stop, stage, begin, end))

@@ -32,6 +32,7 @@ def test_equals_pyg(name, edge_dim):
 
 
 def test_constant_features_on_a_ring_stay_constant():
+    torch.manual_seed(0)  # some weights give zero everywhere
     conv = randomise(GCN(5))
     here = torch.arange(6)
     ring = torch.cat([torch.stack([here, (here + 1) % 6]), torch.stack([(here + 1) % 6, here])], dim=1)

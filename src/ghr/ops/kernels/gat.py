@@ -15,6 +15,7 @@ from ghr.jit import called, compiled, inlined
 from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.exponential import exponential
 from ghr.ops.kernels.rows import backward_norm, normalise, state_before
+from ghr.ops.kernels.team import Team, handed_out
 from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import larger, load, spread, store, sum_of, where_positive
@@ -25,12 +26,14 @@ SLOPE = 0.2  # of the leaky ReLU below zero
 
 @compiled
 def forward(
-    first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
+    team: Team, first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
     state: Array, between: Array, last: Array, norm: Array, eps: float, width: int, injection: Array, z: Array,
     edges: Array, start: Array, source: Array, maps: Array, biases: Array, attention: Array, bias: Array,
     sending: Array, asking: Array, scores: Array,
 ) -> None:
     """Let some parts run stages of the updates from `begin` to `end`; `maps` and `biases` are S and T, b_s and b_t."""
+    if handed_out(team, first, stop):
+        return
     for part in range(first, stop):
         low, high = parts[part], parts[part + 1]
         for update in range(begin, end):
@@ -45,7 +48,7 @@ def forward(
 
 @compiled
 def backward(
-    first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
+    team: Team, first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
     state: Array, between: Array, norm: Array, eps: float, width: int, injection: Array, z: Array,
     edges: Array, start: Array, source: Array, out_start: Array, out_edge: Array,
     maps: Array, biases: Array, maps_back: Array, attention: Array, bias: Array, zeros: Array,
@@ -54,6 +57,8 @@ def backward(
     grad_attention: Array, grad_bias: Array,
 ) -> None:
     """Carry the gradient of some parts back over stages of updates; gradients of weights are sums per part."""
+    if handed_out(team, first, stop):
+        return
     for part in range(first, stop):
         low, high = parts[part], parts[part + 1]
         for update in range(end - 1, begin - 1, -1):

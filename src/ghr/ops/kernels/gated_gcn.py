@@ -18,6 +18,7 @@ import numpy as np
 from ghr.jit import called, compiled, inlined
 from ghr.ops.kernels.blocks import add_outer_tiles, product_tiles
 from ghr.ops.kernels.rows import backward_norm, inverse_norm, state_before
+from ghr.ops.kernels.team import Team, handed_out
 from ghr.ops.kernels.tile import TALL
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import exp, lanes_of, larger, load, spread, store, sum_of, where_equal, where_positive
@@ -32,7 +33,7 @@ ROWS = 128  # nodes or edges of a block: so many that weights, and sums of their
 
 @compiled
 def forward(
-    first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int, alike: bool,
+    team: Team, first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int, alike: bool,
     state: Array, between: Array, last: Array, norm: Array, eps: float, width: int, injection: Array,
     edges: Array, initial: Array, start: Array, source: Array, order: Array, maps: Array, biases: Array,
     edge_map: Array, out_norm: Array, out_eps: float, edge_norm: Array, edge_eps: float, zeros: Array,
@@ -43,6 +44,8 @@ def forward(
     `maps` are B, A, D and E, transposed. Of `biases` the second row is for a first update whose edges are all `alike`:
     then it has what these add.
     """
+    if handed_out(team, first, stop):
+        return
     kept = raw.shape[0]
     for part in range(first, stop):
         low, high = parts[part], parts[part + 1]
@@ -61,7 +64,8 @@ def forward(
 
 @compiled
 def backward(
-    first: int, stop: int, stage: int, groups: int, parts: Array, begin: int, end: int, updates: int, alike: bool,
+    team: Team, first: int, stop: int,
+    stage: int, groups: int, parts: Array, begin: int, end: int, updates: int, alike: bool,
     state: Array, between: Array, norm: Array, eps: float, width: int, injection: Array,
     edges: Array, initial: Array, start: Array, source: Array, order: Array, out_start: Array, out_target: Array,
     out_edge: Array, maps: Array, edge_map: Array, out_norm: Array, out_eps: float, edge_norm: Array, edge_eps: float,
@@ -74,6 +78,8 @@ def backward(
     `maps` and `edge_map` come as PyTorch keeps them, and so do their gradients, one behind the other and before the
     sums over nodes. The gradients of products lie side by side, node by node.
     """
+    if handed_out(team, first, stop):
+        return
     count, wide = parts.size - 1, norm.size
     for group in range(first, stop):
         grad_maps = grad_weights[group, :4 * wide * wide]

@@ -22,6 +22,7 @@ from ghr.jit import called, fast, inlined
 from ghr.ops.kernels.blocks import ROWS, add_outer, flat, product
 from ghr.ops.kernels.logistic import logistic
 from ghr.ops.kernels.masks import add_relu, add_relu_masked, add_rows, add_where
+from ghr.ops.kernels.team import Team, handed_out
 from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import load, spread, store, sum_of, where_bits, where_positive
@@ -32,7 +33,8 @@ ALL = 15
 
 @fast
 def forward(
-    first: int, stop: int, phases: int, begin: int, end: int, parts: Array, state: Array, between: Array, last: Array,
+    team: Team, first: int, stop: int,
+    phases: int, begin: int, end: int, parts: Array, state: Array, between: Array, last: Array,
     weight: Array, eps: float, injection: Array, above: Array, clusters: Array, inverse: Array, z: Array, edges: Array,
     start: Array, source: Array, scale: Any, up: Array, up_bias: Array, down: Array, down_bias: Array, gated: bool,
 ) -> None:
@@ -41,6 +43,8 @@ def forward(
     The states after every update but the last go into `between`. Where that is empty, all updates are made in the place
     of the last, which may be that of the first: other nodes are read as z alone.
     """
+    if handed_out(team, first, stop):
+        return
     for part in range(first, stop):
         for update in range(begin, end):
             x, out = _before(update, state, between, last), _after(update, between, last)
@@ -53,7 +57,8 @@ def forward(
 
 @fast
 def backward(
-    first: int, stop: int, phases: int, begin: int, end: int, parts: Array, updates: int, state: Array, between: Array,
+    team: Team, first: int, stop: int,
+    phases: int, begin: int, end: int, parts: Array, updates: int, state: Array, between: Array,
     weight: Array, eps: float, injection: Array, above: Array, clusters: Array, inverse: Array, z: Array, edges: Array,
     start: Array, source: Array,
     out_start: Array, out_target: Array, out_edge: Array, scale: Any,
@@ -66,6 +71,8 @@ def backward(
     second map and its bias, one behind the other. `masks` and `grad_m` hold what the gradients of edges that differ
     need of so many updates at a time.
     """
+    if handed_out(team, first, stop):
+        return
     group, width, wide, half = grad_m.shape[0], weight.size, up_bias.size, down_back.size // weight.size
     to_up = 2 * width + 1
     to_down = to_up + (width + 1) * wide

@@ -14,6 +14,7 @@ import numpy as np
 from ghr.jit import called, compiled, inlined
 from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.rows import state_before
+from ghr.ops.kernels.team import Team, handed_out
 from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import larger, load, spread, store, sum_of, where_equal, where_positive
@@ -21,11 +22,14 @@ from ghr.ops.kernels.vectors import larger, load, spread, store, sum_of, where_e
 
 @compiled
 def forward(
-    first: int, stop: int, parts: Array, begin: int, end: int, updates: int, state: Array, between: Array, last: Array,
+    team: Team, first: int, stop: int,
+    parts: Array, begin: int, end: int, updates: int, state: Array, between: Array, last: Array,
     cost: Array, start: Array, source: Array, before: Array, cap: Array, injection: Array, width: int,
     mix_in: Array, mix_out: Array, zeros: Array,
 ) -> None:
     """Let some parts run the updates from `begin` to `end`."""
+    if handed_out(team, first, stop):
+        return
     for part in range(first, stop):
         for update in range(begin, end):
             x = state_before(update, state, between)
@@ -36,13 +40,15 @@ def forward(
 
 @compiled
 def backward(
-    first: int, stop: int, alone: bool, parts: Array, begin: int, end: int, state: Array, between: Array,
+    team: Team, first: int, stop: int, alone: bool, parts: Array, begin: int, end: int, state: Array, between: Array,
     cost: Array, start: Array, source: Array, out_start: Array, out_target: Array, out_edge: Array,
     before: Array, cap: Array, injection: Array, width: int, mix_in: Array, mix_out: Array, in_back: Array,
     out_back: Array, zeros: Array, arrived: Array, shares: Array, grad: Array, grad_before: Array,
     grad_injection: Array, grad_cost: Array, grad_in: Array, grad_out: Array,
 ) -> None:
     """Carry the gradient of some parts back over updates; unless parts are alone, :func:`collect` must follow."""
+    if handed_out(team, first, stop):
+        return
     for part in range(first, stop):
         for update in range(end - 1, begin - 1, -1):
             x = state_before(update, state, between)
@@ -55,10 +61,13 @@ def backward(
 
 @compiled
 def collect(
-    first: int, stop: int, parts: Array, update: int, state: Array, between: Array, cost: Array, out_start: Array,
+    team: Team, first: int, stop: int,
+    parts: Array, update: int, state: Array, between: Array, cost: Array, out_start: Array,
     out_target: Array, out_edge: Array, arrived: Array, shares: Array, grad: Array,
 ) -> None:
     """Sum for every node of some parts what its messages get."""
+    if handed_out(team, first, stop):
+        return
     x = state_before(update, state, between)
     for part in range(first, stop):
         _collect(parts[part], parts[part + 1], x, cost, out_start, out_target, out_edge, arrived, shares, grad)

@@ -8,6 +8,7 @@ import numpy as np
 from ghr.jit import compiled, exact, fast
 from ghr.ops.kernels.blocks import flat
 from ghr.ops.kernels.masks import add_rows
+from ghr.ops.kernels.team import Team, handed_out
 from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import fetch, larger, load, spread, store, sum_of, where_equal, where_positive
@@ -79,10 +80,12 @@ def _measure(x: Array, members: Array, eps: float, inverse: Array) -> None:
 
 @compiled
 def pool_normalised(
-    first: int, stop: int, x: Array, weight: Array, eps: float, start: Array, member: Array, reduce: int,
+    team: Team, first: int, stop: int, x: Array, weight: Array, eps: float, start: Array, member: Array, reduce: int,
     inverse: Array, out: Array,
 ) -> None:  # fmt: skip
     """out_c = reduce over the members of x * inverse * weight; `inverse` is filled."""
+    if handed_out(team, first, stop):
+        return
     width, lanes, zero = x.shape[1], BYTES // x.itemsize, x.dtype.type(0)
     whole = width // lanes * lanes
     for c in range(first, stop):
@@ -112,13 +115,15 @@ def pool_normalised(
 
 @compiled
 def pool_normalised_backward(
-    first: int, stop: int, x: Array, weight: Array, eps: float, start: Array, member: Array, reduce: int,
+    team: Team, first: int, stop: int, x: Array, weight: Array, eps: float, start: Array, member: Array, reduce: int,
     inverse: Array, out: Array, grad_out: Array, grad: Array, grad_weight: Array,
 ) -> None:  # fmt: skip
     """Gradient of `pool_normalised`; members that attain a maximum together share its gradient in equal parts.
 
     The clusters are cut into as many chunks as there are sums for the weight, and these are the parts.
     """
+    if handed_out(team, first, stop):
+        return
     width, clusters, chunks, lanes = x.shape[1], out.shape[0], grad_weight.shape[0], BYTES // x.itemsize
     whole, zero = width // lanes * lanes, x.dtype.type(0)  # a plain 0 would lift the arithmetic to 64 bits
     nothing = spread(zero)
@@ -181,8 +186,10 @@ def _share_gradient(
 
 
 @fast
-def segment_sum(first: int, stop: int, x: Array, start: Array, member: Array, out: Array) -> None:
+def segment_sum(team: Team, first: int, stop: int, x: Array, start: Array, member: Array, out: Array) -> None:
     """out_c = the sum of the members' rows."""
+    if handed_out(team, first, stop):
+        return
     width, rows, into = x.shape[1], flat(x), flat(out)
     for c in range(first, stop):
         _fetch_ahead(x, member, start[c], start[c + 1])
@@ -191,8 +198,10 @@ def segment_sum(first: int, stop: int, x: Array, start: Array, member: Array, ou
 
 
 @fast
-def add_unpooled(first: int, stop: int, base: Array, x: Array, assignment: Array, out: Array) -> None:
+def add_unpooled(team: Team, first: int, stop: int, base: Array, x: Array, assignment: Array, out: Array) -> None:
     """out_i = base_i + x of the cluster of i."""
+    if handed_out(team, first, stop):
+        return
     for i in range(first, stop):
         c = assignment[i]
         for j in range(base.shape[1]):

@@ -14,6 +14,7 @@ import numpy as np
 
 from ghr.jit import called, compiled, inlined
 from ghr.ops.kernels.blocks import ROWS, add_outer, product
+from ghr.ops.kernels.team import Team, handed_out
 from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import exp, larger, load, spread, store, where_positive
@@ -21,11 +22,14 @@ from ghr.ops.kernels.vectors import exp, larger, load, spread, store, where_posi
 
 @compiled
 def forward(
-    first: int, stop: int, parts: Array, begin: int, end: int, updates: int, state: Array, between: Array, last: Array,
+    team: Team, first: int, stop: int,
+    parts: Array, begin: int, end: int, updates: int, state: Array, between: Array, last: Array,
     base: Array, step: Array, start: Array, source: Array, target: Array, difference: Array, choice: Array,
     gate: Array, zeros: Array, logits: Array,
 ) -> None:
     """Let some parts run the updates from `begin` to `end`; values between go to `between`, in turn."""
+    if handed_out(team, first, stop):
+        return
     rows = between.shape[0]
     for part in range(first, stop):
         for update in range(begin, end):
@@ -37,7 +41,7 @@ def forward(
 
 @compiled
 def backward(
-    first: int, stop: int, alone: bool, parts: Array, begin: int, end: int, state: Array, between: Array,
+    team: Team, first: int, stop: int, alone: bool, parts: Array, begin: int, end: int, state: Array, between: Array,
     base: Array, step: Array, start: Array, source: Array, target: Array, out_start: Array, out_edge: Array,
     difference: Array, choice: Array, difference_back: Array, choice_back: Array, gate: Array, zeros: Array,
     logits: Array, hidden: Array, sent: Array, grad: Array, grad_gate: Array, grad_base: Array, grad_step: Array,
@@ -47,6 +51,8 @@ def backward(
 
     Unless parts are alone, :func:`collect` must follow.
     """
+    if handed_out(team, first, stop):
+        return
     for part in range(first, stop):
         for update in range(end - 1, begin - 1, -1):
             x = state if update == 0 else between[update - 1]
@@ -58,8 +64,12 @@ def backward(
 
 
 @compiled
-def collect(first: int, stop: int, count: int, out_start: Array, out_edge: Array, sent: Array, grad: Array) -> None:
+def collect(
+    team: Team, first: int, stop: int, count: int, out_start: Array, out_edge: Array, sent: Array, grad: Array,
+) -> None:
     """Add to the gradients of nodes what was sent back along the edges that leave them, for some of `count` parts."""
+    if handed_out(team, first, stop):
+        return
     rows = grad.shape[0]
     for part in range(first, stop):
         _collect(rows * part // count, rows * (part + 1) // count, out_start, out_edge, sent, grad)

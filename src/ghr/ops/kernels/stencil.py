@@ -15,6 +15,7 @@ Lattices are cut into parts of a few rows; a part of small lattices has all of t
 import numpy as np
 
 from ghr.jit import called, compiled, inlined
+from ghr.ops.kernels.team import ALONE, Team, handed_out
 from ghr.ops.kernels.tile import BYTES, WIDE, make_tile
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import lanes_of, load, store
@@ -26,8 +27,10 @@ tall_one = make_tile(TALL, 1, WIDE)
 
 
 @compiled
-def convolve(first: int, stop: int, values: Array, side: int, weight: Array, out: Array) -> None:
+def convolve(team: Team, first: int, stop: int, values: Array, side: int, weight: Array, out: Array) -> None:
     """Fill what all nodes of some parts read; the weight is of shape (width, width * channels, padded columns)."""
+    if handed_out(team, first, stop):
+        return
     channels, columns, more = values.shape[1], out.shape[1], WIDE // values.itemsize
     width, depth, wide = weight.shape
     pile, blocks, tall, deep = max(1, more // side), -(-side // ROWS), wide // TALL * TALL, width * depth
@@ -78,14 +81,17 @@ def _spread(
 
 @compiled
 def differentiate(
-    first: int, stop: int, parts: int, values: Array, side: int, given: Array, back: Array, grad: Array, whole: Array,
+    team: Team, first: int, stop: int,
+    parts: int, values: Array, side: int, given: Array, back: Array, grad: Array, whole: Array,
     sums: Array,
 ) -> None:
     """Fill the gradient of the values of some groups of parts, and the sums of that of the weight over each."""
+    if handed_out(team, first, stop):
+        return
     groups = sums.shape[0]
     for group in range(first, stop):
         begin, end = group * parts // groups, (group + 1) * parts // groups
-        convolve(begin, end, given, side, back, grad)
+        convolve(ALONE, begin, end, given, side, back, grad)
         _correlate(begin, end, values, side, whole, sums[group])
 
 

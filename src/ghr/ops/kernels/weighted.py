@@ -17,6 +17,7 @@ import numpy as np
 from ghr.jit import called, compiled, inlined
 from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.rows import backward_norm, normalise, state_before
+from ghr.ops.kernels.team import Team, handed_out
 from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import exp, larger, load, spread, store, sum_of, where_positive
@@ -26,11 +27,13 @@ ALL, NORMALISE, NODES, EDGES = range(4)  # stages
 
 @compiled
 def forward(
-    first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
+    team: Team, first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
     state: Array, between: Array, last: Array, norm: Array, eps: float, width: int, injection: Array, z: Array,
     weight: Array, start: Array, source: Array, own: Array, near: Array, bias: Array, rate: float,
 ) -> None:
     """Let some parts run stages of the updates from `begin` to `end`."""
+    if handed_out(team, first, stop):
+        return
     for part in range(first, stop):
         for update in range(begin, end):
             x = state_before(update, state, between)
@@ -43,7 +46,7 @@ def forward(
 
 @compiled
 def backward(
-    first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
+    team: Team, first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
     state: Array, between: Array, norm: Array, eps: float, width: int, injection: Array, z: Array,
     weight: Array, start: Array, source: Array, out_start: Array, out_target: Array, out_edge: Array,
     own: Array, near: Array, own_back: Array, near_back: Array, bias: Array, zeros: Array, rate: float,
@@ -51,6 +54,8 @@ def backward(
     grad_own: Array, grad_near: Array, grad_bias: Array,
 ) -> None:
     """Carry the gradient of some parts back over stages of updates; gradients of weights are sums per part."""
+    if handed_out(team, first, stop):
+        return
     for part in range(first, stop):
         low, high = parts[part], parts[part + 1]
         for update in range(end - 1, begin - 1, -1):

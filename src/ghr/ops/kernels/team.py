@@ -1,0 +1,131 @@
+"""How a kernel hands its rows out to a team of threads: Python calls it once, and none of the threads sees Python.
+
+If Python called a kernel on every thread, range by range, it would hand over all arguments each time, one thread after
+the other because of its lock.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+build: Any = cgutils
+# Addresses of GOMP_parallel and omp_get_thread_num, how many threads there are, and rows they take at a time.
+Team: TypeAlias = tuple[int, int, int, int]
+ALONE: Team = (0, 0, 1, 1)
+APART = 8  # numbers between two counters, so that no two threads write to one line of the cache
+ERROR, DETAILS, OTHERS = 6, 7, 8  # places in the frame that threads share, behind six numbers about their work
+
+
+def operation(function: Callable[..., Any]) -> Any:
+    """Make an operation of a function that generates its instructions."""
+    return intrinsic(function)
+
+
+@operation
+def handed_out(typing: Any, team: Any, first: Any, stop: Any) -> Any:
+    """Return whether a team has done all rows of a kernel; a thread that is alone gets ``False``, and does them itself.
+
+    Team and range are the first arguments of the kernel, and this is the first that it does. Every thread calls the
+    kernel again, alone: on pieces of its own share of the rows, which are the same at every call and so still near its
+    core, and then on what others have left of theirs. An error of any comes through.
+    """
+
+    def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
+        kernel, code = builder.function, ir.IntType(32)
+        parallel, number, threads, step = build.unpack_tuple(builder, values[0])
+        whole = step.type
+        # Behind where its result and its error go, four numbers of a team and two of a range.
+        others = [_let_go(argument) for argument in kernel.args[2 + 4 + 2 :]]
+        error = kernel.args[1].type.pointee
+        work = [whole.as_pointer(), *[whole] * 5]
+        frame = ir.LiteralStructType([*work, code, error, *(value.type for value in others)])
+        member = _define_member(builder.module, kernel, frame)
+        together = build.is_not_null(builder, parallel)
+        room = build.alloca_once(builder, frame)
+        with builder.if_then(together):
+            taken = builder.alloca(whole, builder.mul(threads, whole(APART)))
+            with build.for_range(builder, threads) as loop:
+                builder.store(whole(0), builder.gep(taken, [builder.mul(loop.index, whole(APART))]))
+            count = builder.sub(values[2], values[1])
+            known = (taken, values[1], count, number, threads, step, code(0), error(None), *others)
+            for place, value in enumerate(known):
+                builder.store(value, build.gep_inbounds(builder, room, 0, place))
+            handed = builder.bitcast(room, member.args[0].type)
+            start = ir.FunctionType(ir.VoidType(), [member.type, handed.type, code, code]).as_pointer()
+            start = builder.inttoptr(parallel, start)
+            builder.call(start, [member, handed, builder.trunc(threads, code), code(0)])
+            failed = builder.load(build.gep_inbounds(builder, room, 0, ERROR))
+            with build.if_unlikely(builder, build.is_not_null(builder, failed)):
+                builder.store(builder.load(build.gep_inbounds(builder, room, 0, DETAILS)), kernel.args[1])
+                builder.ret(failed)
+        return together
+
+    return types.boolean(team, types.intp, types.intp), generate
+
+
+def _let_go(argument: Any) -> Any:
+    """Return an argument without what counts its references: threads that all count would wait for each other.
+
+    An array comes as several arguments, the first of them that; Python holds the array for as long as the kernel runs.
+    """
+    counts = isinstance(argument.type, ir.PointerType) and argument.name.endswith(".0")
+    return argument.type(None) if counts else argument
+
+
+def _define_member(module: Any, kernel: Any, frame: Any) -> Any:
+    """Define what a thread does, to which the frame is all that it is told."""
+    kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer()])
+    member = ir.Function(module, kind, f"{kernel.name}.member")
+    member.linkage = "internal"
+    names = ("begin", "choose", "enter", "take", "work", "fail", "leave", "end")
+    begin, choose, enter, take, work, fail, leave, end = map(member.append_basic_block, names)
+
+    builder = ir.IRBuilder(begin)
+    room = builder.bitcast(member.args[0], frame.as_pointer())
+    places = [build.gep_inbounds(builder, room, 0, place) for place in range(len(frame.elements))]
+    taken, start, count, number, threads, step = (builder.load(place) for place in places[:ERROR])
+    others = [builder.load(place) for place in places[OTHERS:]]
+    result, details = (builder.alloca(argument.type.pointee) for argument in kernel.args[:2])
+    ask = ir.FunctionType(ir.IntType(32), []).as_pointer()
+    own = builder.zext(builder.call(builder.inttoptr(number, ask), []), step.type)
+    builder.branch(choose)
+
+    builder.position_at_end(choose)  # whose share: its own, then that of every other
+    turn = builder.phi(step.type)
+    turn.add_incoming(step.type(0), begin)
+    builder.cbranch(builder.icmp_signed("<", turn, threads), enter, end)
+
+    builder.position_at_end(enter)
+    owner = builder.srem(builder.add(own, turn), threads)
+    low = builder.sdiv(builder.mul(count, owner), threads)
+    size = builder.sub(builder.sdiv(builder.mul(count, builder.add(owner, step.type(1))), threads), low)
+    counter = builder.gep(taken, [builder.mul(owner, step.type(APART))])
+    builder.branch(take)
+
+    builder.position_at_end(take)
+    done = builder.atomic_rmw("add", counter, step, "monotonic")
+    builder.cbranch(builder.icmp_signed("<", done, size), work, leave)
+
+    builder.position_at_end(work)
+    behind = builder.add(done, step)
+    behind = builder.select(builder.icmp_signed("<", behind, size), behind, size)
+    low = builder.add(start, low)
+    alone = [step.type(value) for value in ALONE]
+    failed = builder.call(kernel, [result, details, *alone, builder.add(low, done), builder.add(low, behind), *others])
+    builder.cbranch(build.is_not_null(builder, failed), fail, take)
+
+    builder.position_at_end(fail)
+    builder.store(failed, places[ERROR])
+    builder.store(builder.load(details), places[DETAILS])
+    builder.branch(end)
+
+    builder.position_at_end(leave)
+    turn.add_incoming(builder.add(turn, step.type(1)), leave)
+    builder.branch(choose)
+
+    builder.position_at_end(end)
+    builder.ret_void()
+    return member
