@@ -35,6 +35,7 @@ def handed_out(typing: Any, team: Any, first: Any, stop: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         kernel, code = builder.function, ir.IntType(32)
+        kernel.attributes.add("noinline")  # else it would be compiled once more for every place that calls it
         parallel, number, threads, step = build.unpack_tuple(builder, values[0])
         whole = step.type
         # Behind where its result and its error go, four numbers of a team and two of a range.
