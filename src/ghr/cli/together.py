@@ -1,6 +1,8 @@
 """Several processes that work at the same thing, watched over by this one."""
 
 import multiprocessing
+import os
+import signal
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +17,7 @@ LOOKS = 0.5  # seconds between two looks at how far they are
 def run_together(target: Callable[..., None], arguments: tuple[Any, ...], count: int, look: Callable[[], None]) -> int:
     """Run a function in several fresh processes; return how many of them ended with an error.
 
-    Ctrl-C is for this process alone, which ends the others.
+    Ctrl-C is for this process alone, which ends the others. They also end where this one is killed.
 
     Args:
         target: A function of a module.
@@ -39,7 +41,16 @@ def run_together(target: Callable[..., None], arguments: tuple[Any, ...], count:
 def _work(target: Callable[..., None], *arguments: Any) -> None:
     # The lock that bars share between processes is a thing of the system, which a process that is ended would leave.
     tqdm.set_lock(threading.RLock())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     target(*arguments)
+
+
+def _end_with_parent() -> None:
+    """End this process once the one that started it is gone: it would work on unseen, and keep others from its runs."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def move_bar(bar: Any, done: int) -> None:
