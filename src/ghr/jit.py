@@ -30,11 +30,23 @@ def fast(function: Function) -> Function:
     return _compile(function, fastmath=FAST)
 
 
+def kernel(function: Callable[..., None]) -> Callable[..., None]:
+    """Compile a function that works on a range of rows, handed out by :func:`ghr.ops.share.share`.
+
+    It counts no references, so it makes no arrays: :mod:`ghr.ops.kernels.arrays` has what takes their place.
+    """
+    return _compile(function, **UNCOUNTED)
+
+
+def fast_kernel(function: Callable[..., None]) -> Callable[..., None]:
+    """Compile such a function with sums that the compiler may reorder."""
+    return _compile(function, **UNCOUNTED, fastmath=FAST)
+
+
 def parallel(function: Callable[..., None]) -> Callable[..., None]:
     """Compile a function whose `prange` loops run on all threads, with sums that the compiler may reorder.
 
-    That takes long. A kernel that works on a range of rows, handed out by :func:`ghr.ops.share.share`, is compiled in a
-    third of the time.
+    That takes long: a :func:`kernel` is compiled in a third of the time.
     """
     return _compile(function, parallel=True, fastmath=FAST)
 
@@ -57,6 +69,11 @@ def inlined(function: Function) -> Function:
     return cast(Function, numba.njit(**COMMON, **INNER, fastmath=FAST, forceinline=True)(function))
 
 
+def pasted(function: Function) -> Function:
+    """Paste a function that returns a part of an array into the kernels that use it, before they are compiled."""
+    return cast(Function, numba.njit(**COMMON, **INNER, fastmath=FAST, inline="always")(function))
+
+
 def exact(function: Function) -> Function:
     """Compile a function for use inside other kernels alone, every sum and product rounded as it is written."""
     return cast(Function, numba.njit(**COMMON, **INNER, forceinline=True)(function))
@@ -64,7 +81,8 @@ def exact(function: Function) -> Function:
 
 # Division by zero gives infinity as in numpy: the check for an error would keep loops from being vectorised.
 COMMON: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-INNER: dict[str, Any] = {"no_cpython_wrapper": True}
+UNCOUNTED: dict[str, Any] = {"_nrt": False}  # what numba calls its counting of references
+INNER: dict[str, Any] = {"no_cpython_wrapper": True, **UNCOUNTED}
 
 # Everything but the assumption that no number is infinite or not a number: those must come through.
 FAST = {"reassoc", "contract", "arcp", "nsz", "afn"}

@@ -7,6 +7,7 @@ import torch
 
 from ghr.ops import buffers as module
 from ghr.ops.buffers import SMALL, Buffers
+from ghr.ops.kernels.arrays import LINE
 from ghr.ops.neighbours import as_array
 
 LIKE = torch.zeros(1)
@@ -34,6 +35,11 @@ HOLDERS = {
     "what autograd saved": lambda tensor: (torch.ones(ROWS, 2, requires_grad=True) * tensor).sum(),
     "a cycle": lambda tensor: (lambda box: (box.append(box), box)[1])([tensor]),
 }
+
+
+@pytest.mark.parametrize("rows", [ROWS, ROWS + 1, 3 * ROWS])
+def test_memory_begins_on_a_line_of_the_cache(rows):
+    assert Buffers().empty((rows, 2), LIKE).data_ptr() % LINE == 0
 
 
 @pytest.mark.parametrize("name", HOLDERS)

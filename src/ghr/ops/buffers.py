@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ghr.ops.kernels.arrays import LINE
 from ghr.ops.kernels.types import Array
 
 SMALL = 1 << 16  # bytes below which it is not worth the search
@@ -26,7 +27,7 @@ IDLE = 1000  # loans after which a block that served none of them is given back 
 
 
 class Block:
-    """A piece of memory, lent to one tensor at a time.
+    """A piece of memory on whole lines of the cache, lent to one tensor at a time.
 
     Args:
         size: Number of bytes.
@@ -34,7 +35,8 @@ class Block:
     """
 
     def __init__(self, size: int, returned: "deque[Block]") -> None:
-        self.memory: Array = np.empty(size, np.uint8)
+        memory = np.empty(size + LINE, np.uint8)
+        self.memory: Array = memory[-memory.ctypes.data % LINE :][:size]
         self.size = size
         self.last_loan = 0
         self._returned = returned

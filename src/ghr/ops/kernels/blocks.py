@@ -1,34 +1,12 @@
 """Dense products and the logistic function, on blocks of rows that stay in the first-level cache."""
 
-from collections.abc import Callable
-from typing import Any
-
-from numba.extending import overload
-
 from ghr.jit import called, inlined
+from ghr.ops.kernels.arrays import flat
 from ghr.ops.kernels.logistic import logistic
 from ghr.ops.kernels.tile import BYTES, TALL, WIDE, tile_narrow, tile_one, tile_wide
 from ghr.ops.kernels.types import Array
 
 ROWS = 32  # rows of a block, a multiple of those that a tile has
-
-
-def flat(array: Any) -> Any:
-    """Return an array as a vector; inside kernels alone."""
-    raise NotImplementedError
-
-
-def _itself(array: Any) -> Any:
-    return array
-
-
-def _reshaped(array: Any) -> Any:
-    return array.reshape(-1)
-
-
-@overload(flat, inline="always")
-def _flat_of(array: Any) -> Callable[[Any], Any]:
-    return _itself if array.ndim == 1 else _reshaped
 
 
 @inlined

@@ -11,7 +11,8 @@ Stages and parts are those of `weighted`.
 
 import numpy as np
 
-from ghr.jit import called, compiled, inlined
+from ghr.jit import called, inlined, kernel
+from ghr.ops.kernels.arrays import release, reserve
 from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.exponential import exponential
 from ghr.ops.kernels.rows import backward_norm, normalise, state_before
@@ -24,7 +25,7 @@ from ghr.ops.kernels.weighted import ALL, EDGES, NODES, NORMALISE
 SLOPE = 0.2  # of the leaky ReLU below zero
 
 
-@compiled
+@kernel
 def forward(
     team: Team, first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
     state: Array, between: Array, last: Array, norm: Array, eps: float, width: int, injection: Array, z: Array,
@@ -46,7 +47,7 @@ def forward(
                 _forward(low, high, x, edges, start, source, attention, bias, sending, asking, scores, out)
 
 
-@compiled
+@kernel
 def backward(
     team: Team, first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
     state: Array, between: Array, norm: Array, eps: float, width: int, injection: Array, z: Array,
@@ -79,7 +80,7 @@ def backward(
 def _map(begin: int, end: int, z: Array, maps: Array, biases: Array, sending: Array, asking: Array) -> None:
     """Fill s and t of some nodes."""
     wide, lanes = z.shape[1], BYTES // z.itemsize
-    block, out = np.empty((ROWS, wide), z.dtype), np.empty((ROWS, wide), z.dtype)
+    block, out = reserve(ROWS * wide, z), reserve(ROWS * wide, z)
     for first in range(begin, end, ROWS):
         count = min(ROWS, end - first)
         for j in range(0, count * wide, lanes):
@@ -89,6 +90,7 @@ def _map(begin: int, end: int, z: Array, maps: Array, biases: Array, sending: Ar
             into = sending if which == 0 else asking
             for j in range(0, count * wide, lanes):
                 store(into, first * wide + j, load(out, j))
+    release(block, out)
 
 
 @inlined
@@ -139,7 +141,7 @@ def _backward_nodes(
     """Carry the gradients of nodes to their edges: what is sent back to the sources, and what stays as that of t."""
     wide, lanes, zero = sending.shape[1], BYTES // sending.itemsize, sending.dtype.type(0)
     nothing, slope = spread(zero), spread(sending.dtype.type(SLOPE))
-    back = np.empty((1, wide), sending.dtype)
+    back = reserve(wide, sending)
     for i in range(begin, end):
         _attend(i, edges, start, source, attention, sending, asking, scores)
         for j in range(0, wide, lanes):
@@ -171,6 +173,7 @@ def _backward_nodes(
                 store(sent, at, value + share * load(back, j))
                 if grad_edges.shape[0] > 0:
                     store(grad_edges, at, load(grad_edges, at) + value)
+    release(back)
 
 
 @called
@@ -181,8 +184,8 @@ def _backward_edges(
 ) -> None:
     """Gather the gradients of s, and carry them and those of t through the maps and the norm."""
     wide, lanes, nothing = x.shape[1], BYTES // x.itemsize, spread(x.dtype.type(0))
-    block, total = np.empty((ROWS, wide), x.dtype), np.empty((ROWS, wide), x.dtype)
-    given = np.empty((2, ROWS, wide), x.dtype)
+    block, total = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
+    sent_back, asked_back = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
     for first in range(begin, end, ROWS):
         count = min(ROWS, end - first)
         for i in range(count):
@@ -192,14 +195,15 @@ def _backward_edges(
                 for e in range(out_start[node], out_start[node + 1]):
                     value = value + load(sent, out_edge[e] * wide + j)
                 asked = load(grad_asking, node * wide + j)
-                store(given[0], at, value)
-                store(given[1], at, asked)
+                store(sent_back, at, value)
+                store(asked_back, at, asked)
                 store(block, at, load(z, node * wide + j))
                 store(grad_biases[0], j, load(grad_biases[0], j) + value)
                 store(grad_biases[1], j, load(grad_biases[1], j) + asked)
-        for which in range(2):
-            add_outer(block, given[which], grad_maps, which * wide * wide, wide, count, wide, wide)
-        product(given[0], maps_back, 0, wide, zeros, 0, 0, total, count, wide, wide)
-        product(given[1], maps_back, wide * wide, wide, total, 0, wide, total, count, wide, wide)
+        add_outer(block, sent_back, grad_maps, 0, wide, count, wide, wide)
+        add_outer(block, asked_back, grad_maps, wide * wide, wide, count, wide, wide)
+        product(sent_back, maps_back, 0, wide, zeros, 0, 0, total, count, wide, wide)
+        product(asked_back, maps_back, wide * wide, wide, total, 0, wide, total, count, wide, wide)
         for i in range(count):
             backward_norm(first + i, x, norm, eps, width, total, i * wide, fresh, grad, grad_injection, grad_norm)
+    release(block, total, sent_back, asked_back)

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ghr.jit import called, compiled, inlined
+from ghr.jit import called, inlined, kernel
+from ghr.ops.kernels.arrays import release, reserve
 from ghr.ops.kernels.blocks import add_outer_tiles, product_tiles
 from ghr.ops.kernels.rows import backward_norm, inverse_norm, state_before
 from ghr.ops.kernels.team import Team, handed_out
@@ -31,7 +32,7 @@ PASSING, OWN, RAW, OUT_NORM, EDGE_NORM, FIRST_RAW, INITIAL, NORM = range(8)
 ROWS = 128  # nodes or edges of a block: so many that weights, and sums of their gradients, are read from afar seldom
 
 
-@compiled
+@kernel
 def forward(
     team: Team, first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int, alike: bool,
     state: Array, between: Array, last: Array, norm: Array, eps: float, width: int, injection: Array,
@@ -62,7 +63,7 @@ def forward(
                          totals[at], raw[(update - 1) % kept], raw[at], edge_out, out)
 
 
-@compiled
+@kernel
 def backward(
     team: Team, first: int, stop: int,
     stage: int, groups: int, parts: Array, begin: int, end: int, updates: int, alike: bool,
@@ -149,7 +150,7 @@ def _map(
     """Fill the four products of some nodes."""
     wide = x.shape[1]
     top: Any = np.int64(0)
-    z, spare = np.empty(ROWS * wide, x.dtype), np.empty(ROWS * wide, x.dtype)
+    z, spare = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
     for first in range(low, high, ROWS):
         count = min(ROWS, high - first)
         whole = count % TALL == 0  # else a product fills rows behind these, which are another part's
@@ -160,6 +161,7 @@ def _map(
             _product(z, count, wide, maps, which * wide * wide, bias, which * wide, target)
             if not whole:
                 _copy(spare, top, into, first * wide, count * wide)
+    release(z, spare)
 
 
 @called
@@ -188,9 +190,10 @@ def _forward(
     wide, lanes, dtype = x.shape[1], lanes_of(x), x.dtype.type
     nothing, one, least = spread(dtype(0)), spread(dtype(1)), spread(dtype(OPEN))
     top: Any = np.int64(0)
-    opened, passed = np.empty(wide, x.dtype), np.empty(wide, x.dtype)
-    block, inverses = np.empty(ROWS * wide, x.dtype), np.empty(ROWS, x.dtype)
-    found = np.zeros(ROWS * wide, x.dtype)
+    opened, passed = reserve(wide, x), reserve(wide, x)
+    block, inverses = reserve(ROWS * wide, x), reserve(ROWS, x)
+    found = reserve(ROWS * wide, x)
+    found[:] = 0
     filled = block_at = start[low]
     for i in range(low, high):
         at = i * wide
@@ -229,6 +232,7 @@ def _forward(
         for j in range(0, wide, lanes):
             value = load(total, at + j) * inverse * load(out_norm, j)
             store(out, at + j, load(x, at + j) + larger(nothing, value))
+    release(opened, passed, block, inverses, found)
 
 
 @called
@@ -294,10 +298,11 @@ def _backward_nodes(
     """Go from the gradient of new nodes, and of new edges if they have one, to the products that end at the nodes."""
     wide, lanes, dtype = out_norm.size, lanes_of(grad), grad.dtype.type
     nothing, one, least = spread(dtype(0)), spread(dtype(1)), spread(dtype(OPEN))
-    opened, mean = np.empty(wide, grad.dtype), np.empty(wide, grad.dtype)
-    back, arrived = np.empty(wide, grad.dtype), np.empty(wide, grad.dtype)
-    block, inverses = np.empty(ROWS * wide, grad.dtype), np.empty(ROWS, grad.dtype)
-    found = np.zeros(ROWS * wide, grad.dtype)
+    opened, mean = reserve(wide, grad), reserve(wide, grad)
+    back, arrived = reserve(wide, grad), reserve(wide, grad)
+    block, inverses = reserve(ROWS * wide, grad), reserve(ROWS, grad)
+    found = reserve(ROWS * wide, grad)
+    found[:] = 0
     reached, raw_at = not last or grad_edge_out.size > 0, (FIRST_RAW if first else RAW) * wide
     filled = block_at = start[low]
     for i in range(low, high):
@@ -350,6 +355,7 @@ def _backward_nodes(
         for j in range(0, wide, lanes):
             store(grad_products, side_by_side + 2 * wide + j, load(arrived, j))
             _add(sums, raw_at + j, load(arrived, j))
+    release(opened, mean, back, arrived, block, inverses, found)
 
 
 @called
@@ -361,7 +367,7 @@ def _backward_sources(
     """Gather the gradients of what nodes send, and carry those of all products to the maps and through the norm."""
     wide, lanes = x.shape[1], lanes_of(x)
     nothing = spread(x.dtype.type(0))
-    z, total = np.empty(ROWS * wide, x.dtype), np.empty(ROWS * wide, x.dtype)
+    z, total = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
     for first in range(low, high, ROWS):
         count = min(ROWS, high - first)
         for i in range(first, first + count):
@@ -379,6 +385,7 @@ def _backward_sources(
         _map_back(given, count, 4 * wide, wide, maps, zeros, z, grad_maps, total)
         for i in range(count):
             backward_norm(first + i, x, norm, eps, width, total, i * wide, fresh, grad, grad_injection, grad_norm)
+    release(z, total)
 
 
 @called
@@ -387,7 +394,7 @@ def _backward_first(
     grad_edges: Array, grad_edge_map: Array,
 ) -> None:
     """Carry the gradients of `raw` at the first update to the map of the edges and to the edges that came in."""
-    block, found = np.empty(ROWS * wide, edges.dtype), np.empty(ROWS * wide, edges.dtype)
+    block, found = reserve(ROWS * wide, edges), reserve(ROWS * wide, edges)
     for first in range(begin, end, ROWS):
         count = min(ROWS, end - first)
         for e in range(count):
@@ -396,3 +403,4 @@ def _backward_first(
         if grad_edges.size > 0:
             for e in range(count):
                 _copy(found, e * wide, grad_edges, order[first + e] * wide, wide)
+    release(block, found)

@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from ghr.jit import called, fast, inlined
-from ghr.ops.kernels.blocks import ROWS, add_outer, flat, product
+from ghr.jit import called, fast_kernel, inlined, pasted
+from ghr.ops.kernels.arrays import flat, release, reserve
+from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.logistic import logistic
 from ghr.ops.kernels.masks import add_relu, add_relu_masked, add_rows, add_where
 from ghr.ops.kernels.team import Team, handed_out
@@ -31,7 +32,7 @@ NORMALISE, NODES, EDGES, FEATURES = 1, 2, 4, 8  # phases of an update; its way f
 ALL = 15
 
 
-@fast
+@fast_kernel
 def forward(
     team: Team, first: int, stop: int,
     phases: int, begin: int, end: int, parts: Array, state: Array, between: Array, last: Array,
@@ -55,7 +56,7 @@ def forward(
                          gated, out)
 
 
-@fast
+@fast_kernel
 def backward(
     team: Team, first: int, stop: int,
     phases: int, begin: int, end: int, parts: Array, updates: int, state: Array, between: Array,
@@ -98,14 +99,14 @@ def backward(
                                 min(group, updates - update), grad_edges, update + group >= updates)
 
 
-@inlined
+@pasted
 def _before(update: int, state: Array, between: Array, last: Array) -> Array:
     if update == 0:
         return state
     return between[update - 1] if between.shape[0] > 0 else last
 
 
-@inlined
+@pasted
 def _after(update: int, between: Array, last: Array) -> Array:
     return between[update] if update < between.shape[0] else last
 
@@ -116,7 +117,7 @@ def _rows_of(width: int) -> int:
     return 3 * ROWS if width <= 64 else ROWS
 
 
-@inlined
+@pasted
 def _row(x: Array, i: int, width: int) -> Array:
     """Return a row of a matrix that is a vector; of a place that is a sum nobody knows that it is not negative."""
     return x[i * width:(i + 1) * width]
@@ -168,8 +169,8 @@ def _forward(
     half, rows = down.size // width, _rows_of(width)
     top: Any = np.int64(0)
     edge_row = top if edges.size == width else width
-    m, o = np.empty(rows * width, x.dtype), np.empty(rows * width, x.dtype)
-    u, s = np.empty(rows * wide, x.dtype), np.empty(rows * half, x.dtype)
+    m, o = reserve(rows * width, x), reserve(rows * width, x)
+    u, s = reserve(rows * wide, x), reserve(rows * half, x)
     for first in range(begin, end, rows):
         count, here = min(rows, end - first), first * width
         _combine(first, count, width, z, edges, edge_row, start, source, scale, m)
@@ -186,6 +187,7 @@ def _forward(
         before, after = x[here:here + count * width], out[here:here + count * width]
         for j in range(count * width):
             after[j] = before[j] + o[j]
+    release(m, o, u, s)
 
 
 @called
@@ -199,9 +201,9 @@ def _backward_nodes(
     wide, half, rows = up_bias.size, down_back.size // width, _rows_of(width)
     top: Any = np.int64(0)
     zero, one = z.dtype.type(0), z.dtype.type(1)  # a plain 0 or 1 would lift the arithmetic to 64 bits
-    m, dm = np.empty(rows * width, z.dtype), np.empty(rows * width, z.dtype)
-    u, back = np.empty(rows * wide, z.dtype), np.empty(rows * width, z.dtype)
-    s, ds = np.empty(rows * half, z.dtype), np.empty(rows * half, z.dtype)
+    m, dm = reserve(rows * width, z), reserve(rows * width, z)
+    u, back = reserve(rows * wide, z), reserve(rows * width, z)
+    s, ds = reserve(rows * half, z), reserve(rows * half, z)
     for first in range(begin, end, rows):
         count, here = min(rows, end - first), first * width
         own, given = z[here:here + count * width], grad[here:here + count * width]
@@ -244,6 +246,7 @@ def _backward_nodes(
             into[j] = dm[j]
             dot += dm[j] * own[j]
         grad_scale[0] += dot
+    release(m, dm, u, back, s, ds)
 
 
 @called
@@ -255,7 +258,7 @@ def _backward_edges(
     """Carry the gradient of m over the edges and through the norm, and add it to what came before."""
     width, zero, lanes = weight.size, x.dtype.type(0), BYTES // x.itemsize
     whole, nothing = width // lanes * lanes, spread(zero)
-    total, pull = np.empty(ROWS * width, x.dtype), np.empty(ROWS, x.dtype)
+    total, pull = reserve(ROWS * width, x), reserve(ROWS, x)
     for first in range(begin, end, ROWS):
         count, here = min(ROWS, end - first), first * width
         mine = grad_m[here:here + count * width]
@@ -300,6 +303,7 @@ def _backward_edges(
                 at, number, slope = here + i * width + j, total[i * width + j], inverse[first + i]
                 grad_weight[j] += number * x[at] * slope
                 grad[at] += slope * weight[j] * number - pull[i] * x[at]
+    release(total, pull)
 
 
 @inlined

@@ -9,9 +9,8 @@ Messages round alike wherever they are computed, so that the gradient finds thos
 """
 # fmt: off
 
-import numpy as np
-
-from ghr.jit import called, compiled, inlined
+from ghr.jit import called, inlined, kernel
+from ghr.ops.kernels.arrays import release, reserve
 from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.rows import state_before
 from ghr.ops.kernels.team import Team, handed_out
@@ -20,7 +19,7 @@ from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import larger, load, spread, store, sum_of, where_equal, where_positive
 
 
-@compiled
+@kernel
 def forward(
     team: Team, first: int, stop: int,
     parts: Array, begin: int, end: int, updates: int, state: Array, between: Array, last: Array,
@@ -38,7 +37,7 @@ def forward(
                      mix_out, zeros, out)
 
 
-@compiled
+@kernel
 def backward(
     team: Team, first: int, stop: int, alone: bool, parts: Array, begin: int, end: int, state: Array, between: Array,
     cost: Array, start: Array, source: Array, out_start: Array, out_target: Array, out_edge: Array,
@@ -59,7 +58,7 @@ def backward(
                 _collect(parts[part], parts[part + 1], x, cost, out_start, out_target, out_edge, arrived, shares, grad)
 
 
-@compiled
+@kernel
 def collect(
     team: Team, first: int, stop: int,
     parts: Array, update: int, state: Array, between: Array, cost: Array, out_start: Array,
@@ -102,8 +101,8 @@ def _forward(
     injection: Array, width: int, mix_in: Array, mix_out: Array, zeros: Array, out: Array,
 ) -> None:
     wide, lanes, nothing = x.shape[1], BYTES // x.itemsize, spread(x.dtype.type(0))
-    arrived, centred = np.empty((ROWS, wide), x.dtype), np.empty((ROWS, wide), x.dtype)
-    hidden, mixed = np.empty((ROWS, wide), x.dtype), np.empty((ROWS, wide), x.dtype)
+    arrived, centred = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
+    hidden, mixed = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
     for first in range(begin, end, ROWS):
         count = min(ROWS, end - first)
         _arrive(first, count, x, cost, start, source, before, width, arrived, centred)
@@ -116,6 +115,7 @@ def _forward(
             value = load(arrived, j) + load(mixed, j) - load(injection, at)
             value, most = where_positive(nothing - value, nothing, value), load(cap, at)
             store(out, at, where_positive(value - most, most, value))
+    release(arrived, centred, hidden, mixed)
 
 
 @called
@@ -128,9 +128,9 @@ def _backward(
     """Fill what everything that attains a minimum gets of its gradient, and hand it to `before` and the costs."""
     wide, lanes = x.shape[1], BYTES // x.itemsize
     nothing, one, half = spread(x.dtype.type(0)), spread(x.dtype.type(1)), spread(x.dtype.type(0.5))
-    block, centred = np.empty((ROWS, wide), x.dtype), np.empty((ROWS, wide), x.dtype)
-    hidden, mixed = np.empty((ROWS, wide), x.dtype), np.empty((ROWS, wide), x.dtype)
-    back = np.empty((ROWS, wide), x.dtype)
+    block, centred = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
+    hidden, mixed = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
+    back = reserve(ROWS * wide, x)
     row, into = (0, part * wide) if cost.shape[0] == 1 else (wide, 0)
     for first in range(begin, end, ROWS):
         count = min(ROWS, end - first)
@@ -172,6 +172,7 @@ def _backward(
                 store(grad_before, here, load(grad_before, here) + where_equal(own, least, part_of_it, nothing))
                 store(arrived, here, least)
                 store(shares, here, part_of_it)
+    release(block, centred, hidden, mixed, back)
 
 
 @called

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ghr.jit import called, inlined
+from ghr.jit import called, inlined, pasted
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import lanes_of, load, spread, store, sum_of
 
 
-@inlined
+@pasted
 def state_before(update: int, state: Array, between: Array) -> Array:
     """Return the states that an update reads."""
     return state if update == 0 else between[(update - 1) % between.shape[0]]

@@ -5,8 +5,8 @@ Pooling rounds exactly as written: its gradient finds the members that attain a 
 
 import numpy as np
 
-from ghr.jit import compiled, exact, fast
-from ghr.ops.kernels.blocks import flat
+from ghr.jit import compiled, exact, fast_kernel, kernel
+from ghr.ops.kernels.arrays import LINE, flat, release, reserve
 from ghr.ops.kernels.masks import add_rows
 from ghr.ops.kernels.team import Team, handed_out
 from ghr.ops.kernels.tile import BYTES
@@ -15,7 +15,6 @@ from ghr.ops.kernels.vectors import fetch, larger, load, spread, store, sum_of, 
 
 MAX, SUM, MEAN = 0, 1, 2
 AHEAD = 16  # members whose rows are on their way while others are computed: they lie scattered, and memory is slow
-LINE = 64  # bytes that memory hands over at once
 
 
 @compiled
@@ -78,7 +77,7 @@ def _measure(x: Array, members: Array, eps: float, inverse: Array) -> None:
         inverse[i] = 1 / np.sqrt((sum_of(squares) + square) / width + eps)
 
 
-@compiled
+@kernel
 def pool_normalised(
     team: Team, first: int, stop: int, x: Array, weight: Array, eps: float, start: Array, member: Array, reduce: int,
     inverse: Array, out: Array,
@@ -113,7 +112,7 @@ def pool_normalised(
             out[c, j] /= takers
 
 
-@compiled
+@kernel
 def pool_normalised_backward(
     team: Team, first: int, stop: int, x: Array, weight: Array, eps: float, start: Array, member: Array, reduce: int,
     inverse: Array, out: Array, grad_out: Array, grad: Array, grad_weight: Array,
@@ -127,7 +126,7 @@ def pool_normalised_backward(
     width, clusters, chunks, lanes = x.shape[1], out.shape[0], grad_weight.shape[0], BYTES // x.itemsize
     whole, zero = width // lanes * lanes, x.dtype.type(0)  # a plain 0 would lift the arithmetic to 64 bits
     nothing = spread(zero)
-    share, back = np.empty(width, x.dtype), np.empty(width, x.dtype)
+    share, back = reserve(width, x), reserve(width, x)
     for chunk in range(first, stop):
         sums = grad_weight[chunk]
         for c in range(clusters * chunk // chunks, clusters * (chunk + 1) // chunks):
@@ -156,6 +155,7 @@ def pool_normalised_backward(
                 for j in range(whole, width):
                     sums[j] += back[j] * x[i, j] * inverse[i]
                     grad[i, j] = inverse[i] * weight[j] * back[j] - pull * x[i, j]
+    release(share, back)
 
 
 @exact
@@ -185,7 +185,7 @@ def _share_gradient(
         share[j] = grad_out[c, j] / count if count > zero else zero
 
 
-@fast
+@fast_kernel
 def segment_sum(team: Team, first: int, stop: int, x: Array, start: Array, member: Array, out: Array) -> None:
     """out_c = the sum of the members' rows."""
     if handed_out(team, first, stop):
@@ -197,7 +197,7 @@ def segment_sum(team: Team, first: int, stop: int, x: Array, start: Array, membe
         add_rows(rows, member, start[c], start[c + 1], into, c * width, width)
 
 
-@fast
+@fast_kernel
 def add_unpooled(team: Team, first: int, stop: int, base: Array, x: Array, assignment: Array, out: Array) -> None:
     """out_i = base_i + x of the cluster of i."""
     if handed_out(team, first, stop):

@@ -12,7 +12,8 @@ edge leads from part to part, a part runs all its updates by itself.
 
 import numpy as np
 
-from ghr.jit import called, compiled, inlined
+from ghr.jit import called, inlined, kernel
+from ghr.ops.kernels.arrays import release, reserve
 from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.team import Team, handed_out
 from ghr.ops.kernels.tile import BYTES
@@ -20,7 +21,7 @@ from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import exp, larger, load, spread, store, where_positive
 
 
-@compiled
+@kernel
 def forward(
     team: Team, first: int, stop: int,
     parts: Array, begin: int, end: int, updates: int, state: Array, between: Array, last: Array,
@@ -39,7 +40,7 @@ def forward(
                      gate, zeros, logits, out)
 
 
-@compiled
+@kernel
 def backward(
     team: Team, first: int, stop: int, alone: bool, parts: Array, begin: int, end: int, state: Array, between: Array,
     base: Array, step: Array, start: Array, source: Array, target: Array, out_start: Array, out_edge: Array,
@@ -63,7 +64,7 @@ def backward(
                 _collect(parts[part], parts[part + 1], out_start, out_edge, sent, grad)
 
 
-@compiled
+@kernel
 def collect(
     team: Team, first: int, stop: int, count: int, out_start: Array, out_edge: Array, sent: Array, grad: Array,
 ) -> None:
@@ -103,8 +104,8 @@ def _forward(
     difference: Array, choice: Array, gate: Array, zeros: Array, logits: Array, out: Array,
 ) -> None:
     width, wide, lanes = x.shape[1], difference.shape[1], BYTES // x.itemsize
-    apart, chosen = np.empty((ROWS, width), x.dtype), np.empty((ROWS, width), x.dtype)
-    hidden, own = np.empty((ROWS, wide), x.dtype), np.empty((ROWS, wide), x.dtype)
+    apart, chosen = reserve(ROWS * width, x), reserve(ROWS * width, x)
+    hidden, own = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
     nothing, lowest = spread(x.dtype.type(0)), spread(x.dtype.type(-np.inf))
     for first in range(start[begin], start[end], ROWS):
         count = min(ROWS, start[end] - first)
@@ -127,6 +128,7 @@ def _forward(
                 total = total + weight
                 taken = taken + weight * (load(x, source[e] * width + j) + load(step, e * step_row + j))
             store(out, here, load(gate, here) * (taken / total))
+    release(apart, chosen, hidden, own)
 
 
 @called
@@ -138,8 +140,8 @@ def _backward(
 ) -> None:
     """Turn the gradients of nodes into what they keep of them, and fill what they send along every edge."""
     width, wide, lanes = x.shape[1], difference.shape[1], BYTES // x.itemsize
-    apart, chosen = np.empty((ROWS, width), x.dtype), np.empty((ROWS, width), x.dtype)
-    block, own = np.empty((ROWS, wide), x.dtype), np.empty((ROWS, wide), x.dtype)
+    apart, chosen = reserve(ROWS * width, x), reserve(ROWS * width, x)
+    block, own = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
     nothing, lowest = spread(x.dtype.type(0)), spread(x.dtype.type(-np.inf))
     for first in range(start[begin], start[end], ROWS):
         count = min(ROWS, start[end] - first)
@@ -203,6 +205,7 @@ def _backward(
                 value = load(chosen, i * width + j)
                 store(sent, at + j, load(sent, at + j) + value)
                 store(grad, far + j, load(grad, far + j) - value)
+    release(apart, chosen, block, own)
 
 
 @called

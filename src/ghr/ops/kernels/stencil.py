@@ -14,7 +14,8 @@ Lattices are cut into parts of a few rows; a part of small lattices has all of t
 
 import numpy as np
 
-from ghr.jit import called, compiled, inlined
+from ghr.jit import called, compiled, inlined, kernel
+from ghr.ops.kernels.arrays import release, reserve
 from ghr.ops.kernels.team import ALONE, Team, handed_out
 from ghr.ops.kernels.tile import BYTES, WIDE, make_tile
 from ghr.ops.kernels.types import Array
@@ -26,7 +27,7 @@ flat_wide, flat_one, flat_narrow = make_tile(FLAT, 2, WIDE), make_tile(FLAT, 1, 
 tall_one = make_tile(TALL, 1, WIDE)
 
 
-@compiled
+@kernel
 def convolve(team: Team, first: int, stop: int, values: Array, side: int, weight: Array, out: Array) -> None:
     """Fill what all nodes of some parts read; the weight is of shape (width, width * channels, padded columns)."""
     if handed_out(team, first, stop):
@@ -35,9 +36,10 @@ def convolve(team: Team, first: int, stop: int, values: Array, side: int, weight
     width, depth, wide = weight.shape
     pile, blocks, tall, deep = max(1, more // side), -(-side // ROWS), wide // TALL * TALL, width * depth
     apart = more if pile == 1 else 2 * more  # vectors are written to where only a few more nodes are to stand
-    image = np.empty((min(side, ROWS) + width) * depth * apart, values.dtype)
-    beside = np.zeros(channels * (more + width), values.dtype)
-    nothing, line = np.zeros(more, values.dtype), np.empty(wide * more, values.dtype)
+    image = reserve((min(side, ROWS) + width) * depth * apart, values)
+    beside = reserve(channels * (more + width), values)
+    nothing, line = reserve(more, values), reserve(wide * more, values)
+    beside[:], nothing[:] = 0, 0
     for part in range(first, stop):
         lattice, top = part // blocks * pile, part % blocks * ROWS
         bottom, end = min(side, top + ROWS), min(lattice + pile, values.shape[0] // (side * side))
@@ -57,6 +59,7 @@ def convolve(team: Team, first: int, stop: int, values: Array, side: int, weight
                     for x in range(left, right):
                         for j in range(columns):
                             out[node + x, j] = line[j * more + at + x]
+    release(image, beside, nothing, line)
 
 
 @called
@@ -79,7 +82,7 @@ def _spread(
                 at += apart
 
 
-@compiled
+@kernel
 def differentiate(
     team: Team, first: int, stop: int,
     parts: int, values: Array, side: int, given: Array, back: Array, grad: Array, whole: Array,
@@ -115,8 +118,8 @@ def _correlate(first: int, stop: int, values: Array, side: int, grad: Array, sum
     """Add up the gradient of the weight over some parts, transposed, into sums (columns, width, padded depth)."""
     channels, width = values.shape[1], sums.shape[1]
     pile, across, blocks = max(1, WIDE // values.itemsize // side), side + 2 * (width // 2), -(-side // ROWS)
-    image = np.zeros((min(side, ROWS) + width) * across * channels + WIDE // values.itemsize, values.dtype)
-    sums[:] = 0
+    image = reserve((min(side, ROWS) + width) * across * channels + WIDE // values.itemsize, values)
+    image[:], sums[:] = 0, 0
     for part in range(first, stop):
         lattice, top = part // blocks * pile, part % blocks * ROWS
         for member in range(lattice, min(lattice + pile, values.shape[0] // (side * side))):
@@ -125,6 +128,7 @@ def _correlate(first: int, stop: int, values: Array, side: int, grad: Array, sum
                 given = (member * side + top + y) * side * grad.shape[1]
                 for row in range(width):
                     _add_row(grad, given, image, (y + row) * across * channels, channels, side, row, sums)
+    release(image)
 
 
 @called

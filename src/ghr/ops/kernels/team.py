@@ -39,7 +39,7 @@ def handed_out(typing: Any, team: Any, first: Any, stop: Any) -> Any:
         parallel, number, threads, step = build.unpack_tuple(builder, values[0])
         whole = step.type
         # Behind where its result and its error go, four numbers of a team and two of a range.
-        others = [_let_go(argument) for argument in kernel.args[2 + 4 + 2 :]]
+        others = kernel.args[2 + 4 + 2 :]
         error = kernel.args[1].type.pointee
         work = [whole.as_pointer(), *[whole] * 5]
         frame = ir.LiteralStructType([*work, code, error, *(value.type for value in others)])
@@ -65,15 +65,6 @@ def handed_out(typing: Any, team: Any, first: Any, stop: Any) -> Any:
         return together
 
     return types.boolean(team, types.intp, types.intp), generate
-
-
-def _let_go(argument: Any) -> Any:
-    """Return an argument without what counts its references: threads that all count would wait for each other.
-
-    An array comes as several arguments, the first of them that; Python holds the array for as long as the kernel runs.
-    """
-    counts = isinstance(argument.type, ir.PointerType) and argument.name.endswith(".0")
-    return argument.type(None) if counts else argument
 
 
 def _define_member(module: Any, kernel: Any, frame: Any) -> Any:

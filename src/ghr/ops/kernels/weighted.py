@@ -12,9 +12,8 @@ updated; on the way back what edges bring follows. Parts that no edge joins run 
 
 from typing import Any
 
-import numpy as np
-
-from ghr.jit import called, compiled, inlined
+from ghr.jit import called, inlined, kernel
+from ghr.ops.kernels.arrays import release, reserve
 from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.rows import backward_norm, normalise, state_before
 from ghr.ops.kernels.team import Team, handed_out
@@ -25,7 +24,7 @@ from ghr.ops.kernels.vectors import exp, larger, load, spread, store, sum_of, wh
 ALL, NORMALISE, NODES, EDGES = range(4)  # stages
 
 
-@compiled
+@kernel
 def forward(
     team: Team, first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
     state: Array, between: Array, last: Array, norm: Array, eps: float, width: int, injection: Array, z: Array,
@@ -44,7 +43,7 @@ def forward(
                 _forward(parts[part], parts[part + 1], x, z, weight, start, source, own, near, bias, rate, out)
 
 
-@compiled
+@kernel
 def backward(
     team: Team, first: int, stop: int, stage: int, parts: Array, begin: int, end: int, updates: int,
     state: Array, between: Array, norm: Array, eps: float, width: int, injection: Array, z: Array,
@@ -103,8 +102,8 @@ def _forward(
     bias: Array, rate: float, out: Array,
 ) -> None:
     wide, lanes = x.shape[1], BYTES // x.itemsize
-    total, mine = np.empty((ROWS, wide), x.dtype), np.empty((ROWS, wide), x.dtype)
-    y = np.empty((ROWS, wide), x.dtype)
+    total, mine = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
+    y = reserve(ROWS * wide, x)
     nothing, one, two = spread(x.dtype.type(0)), spread(x.dtype.type(1)), spread(x.dtype.type(2))
     speed = spread(x.dtype.type(rate))
     for first in range(begin, end, ROWS):
@@ -116,6 +115,7 @@ def _forward(
                 store(out, at, load(x, at) + larger(value, nothing))
             else:
                 store(out, at, load(x, at) + speed * _tanh(value, two, one))
+    release(total, mine, y)
 
 
 @called
@@ -126,8 +126,8 @@ def _backward_nodes(
 ) -> None:
     """Carry the gradients of nodes to their sums, and to their own z."""
     wide, lanes = z.shape[1], BYTES // z.itemsize
-    total, mine = np.empty((ROWS, wide), z.dtype), np.empty((ROWS, wide), z.dtype)
-    y, back = np.empty((ROWS, wide), z.dtype), np.empty((ROWS, wide), z.dtype)
+    total, mine = reserve(ROWS * wide, z), reserve(ROWS * wide, z)
+    y, back = reserve(ROWS * wide, z), reserve(ROWS * wide, z)
     nothing, one, two = spread(z.dtype.type(0)), spread(z.dtype.type(1)), spread(z.dtype.type(2))
     speed = spread(z.dtype.type(rate))
     for first in range(begin, end, ROWS):
@@ -160,6 +160,7 @@ def _backward_nodes(
                     for j in range(0, wide, lanes):
                         value = value + load(y, i * wide + j) * load(z, source[e] * wide + j)
                     grad_weight[e] += sum_of(value)
+    release(total, mine, y, back)
 
 
 @called
@@ -170,7 +171,7 @@ def _backward_edges(
 ) -> None:
     """Gather the gradients of z from the sums that nodes entered, and carry them through the norm."""
     wide, lanes = x.shape[1], BYTES // x.itemsize
-    total = np.empty((1, wide), x.dtype)
+    total = reserve(wide, x)
     for i in range(begin, end):
         for j in range(0, wide, lanes):
             value = load(kept, i * wide + j) if kept.shape[0] > 0 else spread(x.dtype.type(0))
@@ -178,3 +179,4 @@ def _backward_edges(
                 value = value + spread(weight[out_edge[e]]) * load(grad_sum, out_target[e] * wide + j)
             store(total, j, value)
         backward_norm(i, x, norm, eps, width, total, 0, fresh, grad, grad_injection, grad_norm)
+    release(total)
