@@ -10,6 +10,7 @@ from ghr.bench.model_work import ModelWork, Work
 from ghr.bench.targets import NO_TARGETS, Targets
 from ghr.bench.value_work import ValueWork
 from ghr.train.collate import collate
+from ghr.train.sharing import share_equal
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ class Batching:
         if implementation == "plain":
             return self.step.prepare("ghr", data)
         assert isinstance(data, Batch)
-        graphs = data.to_data_list()
+        listed: list[Any] = data.to_data_list()
+        graphs = share_equal(listed)
         return lambda: collate(graphs, list(range(len(graphs))))
 
     def errors(self, works: dict[str, Callable[[], Any]], results: dict[str, Any]) -> dict[str, float]:

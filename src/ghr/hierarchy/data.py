@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 from weakref import ref
 
@@ -208,6 +209,7 @@ class HierarchicalData(Data):
 torch.serialization.add_safe_globals([HierarchicalData, LevelStorage, DataEdgeAttr, DataTensorAttr, GlobalStorage])
 
 
+@lru_cache(maxsize=1024)
 def split_key(key: object) -> tuple[int, str] | None:
     """Return the coarse level that an attribute belongs to, and which part of it; ``None`` for all other attributes."""
     own = _OWN_KEY.fullmatch(str(key))  # inside a dictionary, a key need not be a word

@@ -13,6 +13,9 @@ from torch_geometric.data import Batch, Data
 from ghr.datasets.splits import Examples
 from ghr.hierarchy.data import NUMBERED, HierarchicalData, split_key
 from ghr.hierarchy.kernels import Ints, shift_runs
+from ghr.train.sharing import Piece, Pieces
+
+_pieces = Pieces()
 
 
 def collate(graphs: Examples, indices: list[int]) -> Any:
@@ -57,23 +60,35 @@ def _join(graphs: Sequence[Data]) -> Any:
     batch: Any = type.__call__(_find_class(type(first)))
     stores = [graph._store._mapping for graph in graphs]
     nodes = [_count_nodes(graph) for graph in graphs]
+    counts: dict[str, list[int]] = {}
     slices: dict[str, Tensor] = {}
     increments: dict[str, Tensor] = {}
-    for key, example in stores[0].items():
+    for key in stores[0]:
         if key == "ptr":  # as PyG does, which makes a new one
             continue
-        values, dim = [store[key] for store in stores], first.__cat_dim__(key, example)
-        joined, sizes = torch.cat(values, dim), [value.shape[dim] for value in values]
-        added = _list_added(key, graphs, values, nodes)[:-1]
-        slices[key], increments[key] = _add_up(sizes), _add_up(added)
-        if sum(added) != 0:
-            joined = _shift(joined, dim % joined.dim(), slices[key], increments[key])
-        batch[key] = joined
+        values = [store[key] for store in stores]
+        added = _list_added(key, graphs, values, nodes, counts)
+        shared = len(values) > 1 and len(set(map(id, values))) == 1
+        piece = _pieces.find(values[0], added) if shared else None
+        if piece is None:
+            piece = _join_values(values, first.__cat_dim__(key, values[0]), added)
+            if shared:
+                _pieces.keep(values[0], added, piece)
+        batch[key], slices[key], increments[key] = piece
     device = batch.edge_index.device
     batch.batch = _repeat(np.arange(len(graphs), dtype=np.int64), nodes).to(device)
     batch.ptr = _add_up(nodes).to(device)
     batch._num_graphs, batch._slice_dict, batch._inc_dict = len(graphs), slices, increments
     return batch
+
+
+def _join_values(values: list[Tensor], dim: int, added: list[int]) -> Piece:
+    """Return one attribute of all graphs, where those of every graph begin in it, and what is added to them."""
+    joined, slices = torch.cat(values, dim), _add_up([value.shape[dim] for value in values])
+    increments = _add_up(added[:-1])
+    if sum(added[:-1]) != 0:
+        joined = _shift(joined, dim % joined.dim(), slices, increments)
+    return joined, slices, increments
 
 
 @lru_cache
@@ -93,13 +108,17 @@ def _shift(joined: Tensor, dim: int, slices: Tensor, increments: Tensor) -> Tens
     return joined + (shift if joined.dtype is torch.bool else shift.to(joined.dtype))
 
 
-def _list_added(key: str, graphs: Sequence[Data], values: Sequence[Tensor], nodes: list[int]) -> list[int]:
-    """Return by how much every graph shifts an attribute of those behind it."""
+def _list_added(
+    key: str, graphs: Sequence[Data], values: Sequence[Tensor], nodes: list[int], counts: dict[str, list[int]]
+) -> list[int]:
+    """Return by how much every graph shifts an attribute of those behind it; `counts` are those of coarse nodes."""
     own = split_key(key) if isinstance(graphs[0], HierarchicalData) else None
     if own is not None and own[1] == "batch":
         return [1] * len(graphs)
     if own is not None and own[1] in NUMBERED and (batch := f"level{own[0]}_batch") in graphs[0]._store:
-        return [graph._store._mapping[batch].shape[0] for graph in graphs]
+        if batch not in counts:
+            counts[batch] = [graph._store._mapping[batch].shape[0] for graph in graphs]
+        return counts[batch]
     if key == "edge_index":
         return nodes
     # By the rules of these classes, what nothing is added to in a graph with nodes has nothing added to in any.

@@ -28,6 +28,7 @@ from ghr.train.processes import on_rank_zero
 from ghr.train.provenance import machine, versions
 from ghr.train.schedule import Schedule
 from ghr.train.select import Selection
+from ghr.train.sharing import list_shared
 from ghr.weights import load_weights, weights_to_bytes
 
 logger = logging.getLogger("ghr.train")
@@ -76,8 +77,8 @@ class Trainer:
         callback: Callback | None = None,
     ) -> None:
         self.model = model
-        self.train_set = train_set
-        self.val_set = val_set
+        self.train_set = list_shared(train_set)
+        self.val_set = list_shared(val_set)
         self.task = task
         self.config = config
         self.run = run
