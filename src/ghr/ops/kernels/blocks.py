@@ -3,8 +3,9 @@
 from ghr.jit import called, inlined
 from ghr.ops.kernels.arrays import flat
 from ghr.ops.kernels.logistic import logistic
-from ghr.ops.kernels.tile import BYTES, TALL, WIDE, tile_narrow, tile_one, tile_wide
+from ghr.ops.kernels.tile import TALL, tile_narrow, tile_one, tile_wide
 from ghr.ops.kernels.types import Array
+from ghr.ops.kernels.vectors import lanes_of, wide_lanes_of
 
 ROWS = 32  # rows of a block, a multiple of those that a tile has
 
@@ -15,7 +16,7 @@ def product_tiles(
     rows: int, inner: int, width: int,
 ) -> None:  # fmt: skip
     """Do as `product` for the columns that make up whole vectors."""
-    lanes, more = BYTES // a.itemsize, WIDE // a.itemsize
+    lanes, more = lanes_of(a), wide_lanes_of(a)
     pairs, ones, whole = width // (2 * more) * (2 * more), width // more * more, width // lanes * lanes
     for i in range(0, rows, TALL):
         at, here, start = i * inner, i * width, init_at + i * init_row
@@ -38,7 +39,7 @@ def product(
     Blocks may come as vectors, rows behind each other.
     """
     product_tiles(a, w, w_at, w_row, init, init_at, init_row, c, rows, inner, width)
-    whole = width // (BYTES // a.itemsize) * (BYTES // a.itemsize)
+    whole = width // lanes_of(a) * lanes_of(a)
     if whole < width:
         flat_a, flat_w, flat_init, flat_c = flat(a), flat(w), flat(init), flat(c)
         for r in range(-(-rows // TALL) * TALL):
@@ -52,7 +53,7 @@ def product(
 @inlined
 def add_outer_tiles(a: Array, g: Array, w: Array, w_at: int, w_row: int, rows: int, inner: int, width: int) -> None:
     """Do as `add_outer` for the rows and columns of w that make up whole tiles."""
-    lanes, more = BYTES // a.itemsize, WIDE // a.itemsize
+    lanes, more = lanes_of(a), wide_lanes_of(a)
     pairs, ones, whole = width // (2 * more) * (2 * more), width // more * more, width // lanes * lanes
     for k in range(0, inner // TALL * TALL, TALL):
         here = w_at + k * w_row
@@ -68,7 +69,7 @@ def add_outer_tiles(a: Array, g: Array, w: Array, w_at: int, w_row: int, rows: i
 def add_outer(a: Array, g: Array, w: Array, w_at: int, w_row: int, rows: int, inner: int, width: int) -> None:
     """w += a^T g over the first rows of a block; w starts at its flat place `w_at` and has rows `w_row` apart."""
     add_outer_tiles(a, g, w, w_at, w_row, rows, inner, width)
-    tall, whole = inner // TALL * TALL, width // (BYTES // a.itemsize) * (BYTES // a.itemsize)
+    tall, whole = inner // TALL * TALL, width // lanes_of(a) * lanes_of(a)
     flat_a, flat_g, flat_w = flat(a), flat(g), flat(w)
     for k in range(inner):
         begin = whole if k < tall else 0

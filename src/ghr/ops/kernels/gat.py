@@ -17,9 +17,8 @@ from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.exponential import exponential
 from ghr.ops.kernels.rows import backward_norm, normalise, state_before
 from ghr.ops.kernels.team import Team, handed_out
-from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
-from ghr.ops.kernels.vectors import larger, load, spread, store, sum_of, where_positive
+from ghr.ops.kernels.vectors import lanes_of, larger, load, spread, store, sum_of, where_positive
 from ghr.ops.kernels.weighted import ALL, EDGES, NODES, NORMALISE
 
 SLOPE = 0.2  # of the leaky ReLU below zero
@@ -79,7 +78,7 @@ def backward(
 @called
 def _map(begin: int, end: int, z: Array, maps: Array, biases: Array, sending: Array, asking: Array) -> None:
     """Fill s and t of some nodes."""
-    wide, lanes = z.shape[1], BYTES // z.itemsize
+    wide, lanes = z.shape[1], lanes_of(z)
     block, out = reserve(ROWS * wide, z), reserve(ROWS * wide, z)
     for first in range(begin, end, ROWS):
         count = min(ROWS, end - first)
@@ -98,7 +97,7 @@ def _attend(
     i: int, edges: Array, start: Array, source: Array, attention: Array, sending: Array, asking: Array, scores: Array,
 ) -> None:
     """Fill the weights of the edges that arrive at a node; it has one at least, its own."""
-    wide, lanes = sending.shape[1], BYTES // sending.itemsize
+    wide, lanes = sending.shape[1], lanes_of(sending)
     nothing, slope = spread(sending.dtype.type(0)), spread(sending.dtype.type(SLOPE))
     best, total = sending.dtype.type(-np.inf), sending.dtype.type(0)
     for e in range(start[i], start[i + 1]):
@@ -122,7 +121,7 @@ def _forward(
     begin: int, end: int, x: Array, edges: Array, start: Array, source: Array, attention: Array, bias: Array,
     sending: Array, asking: Array, scores: Array, out: Array,
 ) -> None:
-    wide, lanes, nothing = x.shape[1], BYTES // x.itemsize, spread(x.dtype.type(0))
+    wide, lanes, nothing = x.shape[1], lanes_of(x), spread(x.dtype.type(0))
     for i in range(begin, end):
         _attend(i, edges, start, source, attention, sending, asking, scores)
         for j in range(0, wide, lanes):
@@ -139,7 +138,7 @@ def _backward_nodes(
     grad_edges: Array, grad_attention: Array, grad_bias: Array,
 ) -> None:
     """Carry the gradients of nodes to their edges: what is sent back to the sources, and what stays as that of t."""
-    wide, lanes, zero = sending.shape[1], BYTES // sending.itemsize, sending.dtype.type(0)
+    wide, lanes, zero = sending.shape[1], lanes_of(sending), sending.dtype.type(0)
     nothing, slope = spread(zero), spread(sending.dtype.type(SLOPE))
     back = reserve(wide, sending)
     for i in range(begin, end):
@@ -183,7 +182,7 @@ def _backward_edges(
     grad_norm: Array, grad_maps: Array, grad_biases: Array,
 ) -> None:
     """Gather the gradients of s, and carry them and those of t through the maps and the norm."""
-    wide, lanes, nothing = x.shape[1], BYTES // x.itemsize, spread(x.dtype.type(0))
+    wide, lanes, nothing = x.shape[1], lanes_of(x), spread(x.dtype.type(0))
     block, total = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
     sent_back, asked_back = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
     for first in range(begin, end, ROWS):

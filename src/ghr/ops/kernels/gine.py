@@ -24,9 +24,8 @@ from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.logistic import logistic
 from ghr.ops.kernels.masks import add_relu, add_relu_masked, add_rows, add_where
 from ghr.ops.kernels.team import Team, handed_out
-from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
-from ghr.ops.kernels.vectors import load, spread, store, sum_of, where_bits, where_positive
+from ghr.ops.kernels.vectors import lanes_of, load, spread, store, sum_of, where_bits, where_positive
 
 NORMALISE, NODES, EDGES, FEATURES = 1, 2, 4, 8  # phases of an update; its way forward has the first two
 ALL = 15
@@ -129,7 +128,7 @@ def _normalise(
     inverse: Array, z: Array,
 ) -> None:
     """Fill z = RMSNorm(x) + injection + above, and by what the norm multiplies every node."""
-    width, lanes = weight.size, BYTES // x.itemsize
+    width, lanes = weight.size, lanes_of(x)
     whole, nothing = width // lanes * lanes, spread(x.dtype.type(0))
     for i in range(begin, end):
         here, squares, square = i * width, nothing, x.dtype.type(0)
@@ -137,7 +136,7 @@ def _normalise(
             squares = squares + load(x, here + j) * load(x, here + j)
         for j in range(whole, width):
             square += x[here + j] * x[here + j]
-        inverse[i] = 1 / np.sqrt((sum_of(squares) + square) / width + eps)
+        inverse[i] = 1 / np.sqrt((sum_of(squares) + square) / width + eps)  # in 64 bits: infinity must come through
     for i in range(begin, end):
         here, near, there = i * width, spread(inverse[i]), clusters[i] * width if clusters.size > 0 else 0
         for j in range(0, whole, lanes):
@@ -256,7 +255,7 @@ def _backward_edges(
     grad: Array, grad_injection: Array, grad_edge: Array, grad_weight: Array, fresh: bool,
 ) -> None:
     """Carry the gradient of m over the edges and through the norm, and add it to what came before."""
-    width, zero, lanes = weight.size, x.dtype.type(0), BYTES // x.itemsize
+    width, zero, lanes = weight.size, x.dtype.type(0), lanes_of(x)
     whole, nothing = width // lanes * lanes, spread(zero)
     total, pull = reserve(ROWS * width, x), reserve(ROWS, x)
     for first in range(begin, end, ROWS):
@@ -309,7 +308,7 @@ def _backward_edges(
 @inlined
 def _mask_rows(count: int, width: int, total: Array, z: Array, edge: Array, sums: Array) -> None:
     """Keep of the rows of `total` what the ReLU let through, and add it up."""
-    lanes, zero = BYTES // z.itemsize, z.dtype.type(0)
+    lanes, zero = lanes_of(z), z.dtype.type(0)
     whole, nothing = width // lanes * lanes, spread(zero)
     for j in range(0, whole, lanes):
         shift, found = load(edge, j), load(sums, j)
@@ -332,7 +331,7 @@ def _edge_gradients(
     fresh: bool,
 ) -> None:
     """Add up, over some updates, the gradients of the edges that arrive at some nodes."""
-    lanes = BYTES // grad_edges.itemsize
+    lanes = lanes_of(grad_edges)
     row, size, whole = masks.shape[1] * width // max(grad_edges.size, 1), grad_m.shape[1], width // lanes * lanes
     flags, nothing, zero = flat(masks), spread(grad_edges.dtype.type(0)), grad_edges.dtype.type(0)
     for i in range(begin, end):

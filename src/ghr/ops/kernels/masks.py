@@ -10,7 +10,7 @@ from typing import Any
 from ghr.jit import inlined
 from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
-from ghr.ops.kernels.vectors import bits_of_positive, load, relu, store, where_bits
+from ghr.ops.kernels.vectors import bits_of_positive, lanes_of, load, relu, store, where_bits
 
 
 def mask_width(width: int, itemsize: int) -> int:
@@ -22,7 +22,7 @@ def mask_width(width: int, itemsize: int) -> int:
 @inlined
 def add_rows(x: Array, index: Array, first: int, last: int, out: Array, out_at: int, width: int) -> None:
     """out += x[index[e]] over the edges from `first` to `last`; `out_at` is the place of its row."""
-    lanes = BYTES // x.itemsize
+    lanes = lanes_of(x)
     many, whole = width // (4 * lanes) * (4 * lanes), width // lanes * lanes
     for j in range(0, many, 4 * lanes):
         at = out_at + j
@@ -50,7 +50,7 @@ def add_relu(
     z: Array, index: Array, first: int, last: int, edges: Array, edge_row: int, m: Array, m_at: int, width: int
 ) -> None:
     """m += relu(z[index[e]] + edges[e]); rows of edges are `edge_row` apart, 0 if all share one."""
-    lanes, zero = BYTES // z.itemsize, z.dtype.type(0)
+    lanes, zero = lanes_of(z), z.dtype.type(0)
     many, whole = width // (4 * lanes) * (4 * lanes), width // lanes * lanes
     for j in range(0, many, 4 * lanes):
         at = m_at + j
@@ -78,7 +78,7 @@ def add_relu_masked(
     z: Array, index: Array, first: int, last: int, edges: Array, m: Array, m_at: int, width: int, mask: Array
 ) -> None:
     """Do the same with edges that differ, and tell in the mask of every edge where the ReLU was positive."""
-    lanes, zero = BYTES // z.itemsize, z.dtype.type(0)
+    lanes, zero = lanes_of(z), z.dtype.type(0)
     vectors, many, whole = width // lanes, width // (4 * lanes) * (4 * lanes), width // lanes * lanes
     row = vectors + width - whole
     for j in range(0, many, 4 * lanes):
@@ -113,7 +113,7 @@ def add_where(
     mask: Array, edge: Array, x: Array, index: Array, first: int, last: int, out: Array, out_at: int, width: int
 ) -> None:
     """out += x[index[e]] where the mask of edge[e] is set."""
-    lanes = BYTES // x.itemsize
+    lanes = lanes_of(x)
     vectors, many, whole = width // lanes, width // (4 * lanes) * (4 * lanes), width // lanes * lanes
     row = vectors + width - whole
     for j in range(0, many, 4 * lanes):

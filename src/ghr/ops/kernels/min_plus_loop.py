@@ -14,9 +14,8 @@ from ghr.ops.kernels.arrays import release, reserve
 from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.rows import state_before
 from ghr.ops.kernels.team import Team, handed_out
-from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
-from ghr.ops.kernels.vectors import larger, load, spread, store, sum_of, where_equal, where_positive
+from ghr.ops.kernels.vectors import lanes_of, larger, load, spread, store, sum_of, where_equal, where_positive
 
 
 @kernel
@@ -78,7 +77,7 @@ def _arrive(
     arrived: Array, centred: Array,
 ) -> None:
     """Fill what arrives at a block of nodes, and the same around its mean."""
-    wide, lanes, row = x.shape[1], BYTES // x.itemsize, 0 if cost.shape[0] == 1 else x.shape[1]
+    wide, lanes, row = x.shape[1], lanes_of(x), 0 if cost.shape[0] == 1 else x.shape[1]
     nothing = spread(x.dtype.type(0))
     for i in range(count):
         node, total = first + i, nothing
@@ -100,7 +99,7 @@ def _forward(
     begin: int, end: int, x: Array, cost: Array, start: Array, source: Array, before: Array, cap: Array,
     injection: Array, width: int, mix_in: Array, mix_out: Array, zeros: Array, out: Array,
 ) -> None:
-    wide, lanes, nothing = x.shape[1], BYTES // x.itemsize, spread(x.dtype.type(0))
+    wide, lanes, nothing = x.shape[1], lanes_of(x), spread(x.dtype.type(0))
     arrived, centred = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
     hidden, mixed = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
     for first in range(begin, end, ROWS):
@@ -126,7 +125,7 @@ def _backward(
     grad_in: Array, grad_out: Array,
 ) -> None:
     """Fill what everything that attains a minimum gets of its gradient, and hand it to `before` and the costs."""
-    wide, lanes = x.shape[1], BYTES // x.itemsize
+    wide, lanes = x.shape[1], lanes_of(x)
     nothing, one, half = spread(x.dtype.type(0)), spread(x.dtype.type(1)), spread(x.dtype.type(0.5))
     block, centred = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
     hidden, mixed = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
@@ -180,7 +179,7 @@ def _collect(
     begin: int, end: int, x: Array, cost: Array, out_start: Array, out_target: Array, out_edge: Array, arrived: Array,
     shares: Array, grad: Array,
 ) -> None:
-    wide, lanes, row = x.shape[1], BYTES // x.itemsize, 0 if cost.shape[0] == 1 else x.shape[1]
+    wide, lanes, row = x.shape[1], lanes_of(x), 0 if cost.shape[0] == 1 else x.shape[1]
     nothing = spread(x.dtype.type(0))
     for i in range(begin, end):
         for j in range(0, wide, lanes):

@@ -9,9 +9,8 @@ from ghr.jit import compiled, exact, fast_kernel, kernel
 from ghr.ops.kernels.arrays import LINE, flat, release, reserve
 from ghr.ops.kernels.masks import add_rows
 from ghr.ops.kernels.team import Team, handed_out
-from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
-from ghr.ops.kernels.vectors import fetch, larger, load, spread, store, sum_of, where_equal, where_positive
+from ghr.ops.kernels.vectors import fetch, lanes_of, larger, load, spread, store, sum_of, where_equal, where_positive
 
 MAX, SUM, MEAN = 0, 1, 2
 AHEAD = 16  # members whose rows are on their way while others are computed: they lie scattered, and memory is slow
@@ -66,7 +65,7 @@ def _fetch_ahead(x: Array, member: Array, low: int, high: int) -> None:
 @exact
 def _measure(x: Array, members: Array, eps: float, inverse: Array) -> None:
     """Fill what the norm multiplies some rows by, 1 / sqrt(mean_j x_ij^2 + eps)."""
-    width, lanes, zero = x.shape[1], BYTES // x.itemsize, x.dtype.type(0)
+    width, lanes, zero = x.shape[1], lanes_of(x), x.dtype.type(0)
     whole = width // lanes * lanes
     for i in members:
         squares, square = spread(zero), zero
@@ -85,7 +84,7 @@ def pool_normalised(
     """out_c = reduce over the members of x * inverse * weight; `inverse` is filled."""
     if handed_out(team, first, stop):
         return
-    width, lanes, zero = x.shape[1], BYTES // x.itemsize, x.dtype.type(0)
+    width, lanes, zero = x.shape[1], lanes_of(x), x.dtype.type(0)
     whole = width // lanes * lanes
     for c in range(first, stop):
         low, high = start[c], start[c + 1]
@@ -123,7 +122,7 @@ def pool_normalised_backward(
     """
     if handed_out(team, first, stop):
         return
-    width, clusters, chunks, lanes = x.shape[1], out.shape[0], grad_weight.shape[0], BYTES // x.itemsize
+    width, clusters, chunks, lanes = x.shape[1], out.shape[0], grad_weight.shape[0], lanes_of(x)
     whole, zero = width // lanes * lanes, x.dtype.type(0)  # a plain 0 would lift the arithmetic to 64 bits
     nothing = spread(zero)
     share, back = reserve(width, x), reserve(width, x)
@@ -164,7 +163,7 @@ def _share_gradient(
     share: Array,
 ) -> None:  # fmt: skip
     """Fill what every member of a cluster gets of its gradient, where it gets any."""
-    width, lanes, zero, one = x.shape[1], BYTES // x.itemsize, x.dtype.type(0), x.dtype.type(1)
+    width, lanes, zero, one = x.shape[1], lanes_of(x), x.dtype.type(0), x.dtype.type(1)
     whole, nothing, single = width // lanes * lanes, spread(zero), spread(one)
     all_take = x.dtype.type(max(members.size, 1) if reduce == MEAN else 1)
     for j in range(0, whole, lanes):

@@ -16,9 +16,8 @@ from ghr.jit import called, inlined, kernel
 from ghr.ops.kernels.arrays import release, reserve
 from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.team import Team, handed_out
-from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
-from ghr.ops.kernels.vectors import exp, larger, load, spread, store, where_positive
+from ghr.ops.kernels.vectors import exp, lanes_of, larger, load, spread, store, where_positive
 
 
 @kernel
@@ -82,7 +81,7 @@ def _hide(
     apart: Array, own: Array, hidden: Array,
 ) -> None:
     """Fill what the choice reads of a block of edges, after the ReLU, and the differences of values."""
-    width, wide, lanes = x.shape[1], difference.shape[1], BYTES // x.itemsize
+    width, wide, lanes = x.shape[1], difference.shape[1], lanes_of(x)
     nothing = spread(x.dtype.type(0))
     for i in range(count):
         near, far = source[first + i] * width, target[first + i] * width
@@ -103,7 +102,7 @@ def _forward(
     begin: int, end: int, x: Array, base: Array, step: Array, start: Array, source: Array, target: Array,
     difference: Array, choice: Array, gate: Array, zeros: Array, logits: Array, out: Array,
 ) -> None:
-    width, wide, lanes = x.shape[1], difference.shape[1], BYTES // x.itemsize
+    width, wide, lanes = x.shape[1], difference.shape[1], lanes_of(x)
     apart, chosen = reserve(ROWS * width, x), reserve(ROWS * width, x)
     hidden, own = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
     nothing, lowest = spread(x.dtype.type(0)), spread(x.dtype.type(-np.inf))
@@ -139,7 +138,7 @@ def _backward(
     grad_difference: Array, grad_choice: Array,
 ) -> None:
     """Turn the gradients of nodes into what they keep of them, and fill what they send along every edge."""
-    width, wide, lanes = x.shape[1], difference.shape[1], BYTES // x.itemsize
+    width, wide, lanes = x.shape[1], difference.shape[1], lanes_of(x)
     apart, chosen = reserve(ROWS * width, x), reserve(ROWS * width, x)
     block, own = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
     nothing, lowest = spread(x.dtype.type(0)), spread(x.dtype.type(-np.inf))
@@ -211,7 +210,7 @@ def _backward(
 @called
 def _collect(begin: int, end: int, out_start: Array, out_edge: Array, sent: Array, grad: Array) -> None:
     """Add to the gradients of nodes what was sent back along the edges that leave them."""
-    width, lanes = grad.shape[1], BYTES // grad.itemsize
+    width, lanes = grad.shape[1], lanes_of(grad)
     for i in range(begin, end):
         for j in range(0, width, lanes):
             total = load(grad, i * width + j)

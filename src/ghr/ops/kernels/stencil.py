@@ -19,7 +19,7 @@ from ghr.ops.kernels.arrays import release, reserve
 from ghr.ops.kernels.team import ALONE, Team, handed_out
 from ghr.ops.kernels.tile import BYTES, WIDE, make_tile
 from ghr.ops.kernels.types import Array
-from ghr.ops.kernels.vectors import lanes_of, load, store
+from ghr.ops.kernels.vectors import lanes_of, load, store, wide_lanes_of
 
 ROWS = 16  # of a lattice that are one part
 FLAT, TALL = 4, 12  # columns that are a tile: a divisor of usual widths, and as many as there are registers for
@@ -32,7 +32,7 @@ def convolve(team: Team, first: int, stop: int, values: Array, side: int, weight
     """Fill what all nodes of some parts read; the weight is of shape (width, width * channels, padded columns)."""
     if handed_out(team, first, stop):
         return
-    channels, columns, more = values.shape[1], out.shape[1], WIDE // values.itemsize
+    channels, columns, more = values.shape[1], out.shape[1], wide_lanes_of(values)
     width, depth, wide = weight.shape
     pile, blocks, tall, deep = max(1, more // side), -(-side // ROWS), wide // TALL * TALL, width * depth
     apart = more if pile == 1 else 2 * more  # vectors are written to where only a few more nodes are to stand
@@ -117,8 +117,8 @@ def add_groups(sums: Array, depth: int, grad: Array) -> None:
 def _correlate(first: int, stop: int, values: Array, side: int, grad: Array, sums: Array) -> None:
     """Add up the gradient of the weight over some parts, transposed, into sums (columns, width, padded depth)."""
     channels, width = values.shape[1], sums.shape[1]
-    pile, across, blocks = max(1, WIDE // values.itemsize // side), side + 2 * (width // 2), -(-side // ROWS)
-    image = reserve((min(side, ROWS) + width) * across * channels + WIDE // values.itemsize, values)
+    pile, across, blocks = max(1, wide_lanes_of(values) // side), side + 2 * (width // 2), -(-side // ROWS)
+    image = reserve((min(side, ROWS) + width) * across * channels + wide_lanes_of(values), values)
     image[:], sums[:] = 0, 0
     for part in range(first, stop):
         lattice, top = part // blocks * pile, part % blocks * ROWS
@@ -137,7 +137,7 @@ def _add_row(
 ) -> None:
     """Add what a row of a lattice gives to one row of the matrices: a few columns of the gradient are a tile."""
     columns, width, deep = sums.shape
-    more = WIDE // image.itemsize
+    more = wide_lanes_of(image)
     pairs, ones = deep // (2 * more) * (2 * more), deep // more * more
     for column in range(0, columns, FLAT):
         at = (column * width + row) * deep
@@ -147,7 +147,7 @@ def _add_row(
         for k in range(pairs, ones, more):
             flat_one(grad, given + column, 1, columns, image, begin + k, channels,
                      sums, at + k, width * deep, sums, at + k, width * deep, side)
-        for k in range(ones, deep, BYTES // image.itemsize):
+        for k in range(ones, deep, lanes_of(image)):
             flat_narrow(grad, given + column, 1, columns, image, begin + k, channels,
                         sums, at + k, width * deep, sums, at + k, width * deep, side)
 

@@ -15,7 +15,7 @@ from numba.core.extending import lower_builtin
 from numba.core.typing import templates
 from numba.extending import intrinsic, models, register_model
 
-from ghr.ops.kernels.tile import BYTES
+from ghr.ops.kernels.tile import BYTES, WIDE
 
 typed: Any = templates  # numba has types for some of its functions only
 primitive: Any = models.PrimitiveModel
@@ -90,6 +90,16 @@ def lanes_of(typing: Any, array: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return context.get_constant(types.intp, Vector(array.dtype).lanes)
+
+    return types.intp(array), generate
+
+
+@operation
+def wide_lanes_of(typing: Any, array: Any) -> Any:
+    """Return the same for the widest vectors that this CPU has, which tiles are made of."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return context.get_constant(types.intp, Vector(array.dtype).lanes * (WIDE // BYTES))
 
     return types.intp(array), generate
 

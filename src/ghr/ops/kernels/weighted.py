@@ -17,9 +17,8 @@ from ghr.ops.kernels.arrays import release, reserve
 from ghr.ops.kernels.blocks import ROWS, add_outer, product
 from ghr.ops.kernels.rows import backward_norm, normalise, state_before
 from ghr.ops.kernels.team import Team, handed_out
-from ghr.ops.kernels.tile import BYTES
 from ghr.ops.kernels.types import Array
-from ghr.ops.kernels.vectors import exp, larger, load, spread, store, sum_of, where_positive
+from ghr.ops.kernels.vectors import exp, lanes_of, larger, load, spread, store, sum_of, where_positive
 
 ALL, NORMALISE, NODES, EDGES = range(4)  # stages
 
@@ -75,7 +74,7 @@ def _combine(
     total: Array, mine: Array, y: Array,
 ) -> None:
     """y = A z + B s + b for a block of nodes; also fill s, and a copy of z if there is an A."""
-    wide, lanes = z.shape[1], BYTES // z.itemsize
+    wide, lanes = z.shape[1], lanes_of(z)
     nothing = spread(z.dtype.type(0))
     for i in range(count):
         low, high = start[begin + i], start[begin + i + 1]
@@ -101,7 +100,7 @@ def _forward(
     begin: int, end: int, x: Array, z: Array, weight: Array, start: Array, source: Array, own: Array, near: Array,
     bias: Array, rate: float, out: Array,
 ) -> None:
-    wide, lanes = x.shape[1], BYTES // x.itemsize
+    wide, lanes = x.shape[1], lanes_of(x)
     total, mine = reserve(ROWS * wide, x), reserve(ROWS * wide, x)
     y = reserve(ROWS * wide, x)
     nothing, one, two = spread(x.dtype.type(0)), spread(x.dtype.type(1)), spread(x.dtype.type(2))
@@ -125,7 +124,7 @@ def _backward_nodes(
     grad: Array, grad_weight: Array, grad_own: Array, grad_near: Array, grad_bias: Array,
 ) -> None:
     """Carry the gradients of nodes to their sums, and to their own z."""
-    wide, lanes = z.shape[1], BYTES // z.itemsize
+    wide, lanes = z.shape[1], lanes_of(z)
     total, mine = reserve(ROWS * wide, z), reserve(ROWS * wide, z)
     y, back = reserve(ROWS * wide, z), reserve(ROWS * wide, z)
     nothing, one, two = spread(z.dtype.type(0)), spread(z.dtype.type(1)), spread(z.dtype.type(2))
@@ -170,7 +169,7 @@ def _backward_edges(
     grad_norm: Array,
 ) -> None:
     """Gather the gradients of z from the sums that nodes entered, and carry them through the norm."""
-    wide, lanes = x.shape[1], BYTES // x.itemsize
+    wide, lanes = x.shape[1], lanes_of(x)
     total = reserve(wide, x)
     for i in range(begin, end):
         for j in range(0, wide, lanes):
