@@ -14,6 +14,7 @@ from ghr.nn.conv.gcn import GCN, normalise, positive_weight_encoder, weighted_su
 from ghr.nn.conv.gine import GINE
 from ghr.nn.mlp import MLP
 from ghr.nn.reset import reset_children
+from ghr.ops import aggregate_sum
 
 AGGREGATORS = ["mean", "min", "max", "std"]
 SCALERS = ["identity", "amplification", "attenuation"]
@@ -63,8 +64,12 @@ class BareGINE(GINE):
 
     def propagate(self, x: Tensor, edges: Edges) -> tuple[Tensor, Edges]:
         """Project the features, aggregate and update."""
-        attr = None if self.edge is None else self.edge(edges.attr)
-        return super().propagate(x, Edges(edges.edge_index, attr))[0], edges
+        if self.edge is None:
+            return super().propagate(x, Edges(edges.edge_index, None))[0], edges
+        assert edges.attr is not None
+        source, target = edges.edge_index
+        message = (x + self.edge.bias).index_select(0, source).addmm_(edges.attr, self.edge.weight.t()).relu_()
+        return self.update((1 + self.epsilon) * x + aggregate_sum(message, target, x.size(0))), edges
 
 
 class PyGConv(Conv):

@@ -71,7 +71,7 @@ class GINE(Conv):
         elif edges.attr.size(0) == 1:  # relu(x_j + e) depends on j alone
             message = (x + edges.attr).relu().index_select(0, source)
         else:
-            message = (x.index_select(0, source) + edges.attr).relu()
+            message = x.index_select(0, source).add_(edges.attr).relu_()  # in one matrix: all edges are many
         total = (1 + self.epsilon) * x + aggregate_sum(message, target, x.size(0))
         return self.update(total), edges
 
