@@ -41,6 +41,20 @@ def test_runs_of_another_version_are_marked(tiny_place, tmp_path):
     assert f"{result['metrics']['mae']:.3f}† / 2.102" in text
 
 
+def test_processor_time_of_another_machine_is_marked(tiny_place, tmp_path):
+    assert "‡" not in TABLE.report(tiny_place).text
+    shutil.copytree(tiny_place.runs, tmp_path / "runs")
+    file = RowRun(ECHO.row(SYSTEMS[1]), 42, tmp_path / "runs").path / "result.json"
+    result = json.loads(file.read_text())
+    usual, result["machine"]["cpu"] = result["machine"]["cpu"], "Slow 1"
+    file.write_text(json.dumps(result))
+    text = TABLE.report(Place(tmp_path / "runs", tiny_place.data)).text
+    assert f'Processor time is that of {usual}; "‡" stands behind that of Slow 1, of the same epochs.' in text
+    (line,) = [line for line in text.splitlines() if line.startswith("| GCN |") and "‡" in line]
+    assert f"{result['cpu_seconds'] / 60:.1f}‡" in line
+    assert text.count("‡") == 2
+
+
 def test_errors_of_many_digits_are_powers_of_ten(tiny_place, tmp_path):
     run = RowRun(ECHO.row(SYSTEMS[1]), 42, tmp_path / "runs")
     shutil.copytree(RowRun(run.row, 42, tiny_place.runs).path, run.path)

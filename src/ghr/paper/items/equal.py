@@ -1,5 +1,6 @@
 """The paper's tables on ECHO, LRIM and LRGB: every system on the same graphs, for about the same processor time."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -65,7 +66,8 @@ class EqualTable:
         text = [_SETTING, self.text, "## All columns", self._overview(found)]
         for column in self.columns:
             cost = self._cost(column, found, place)
-            text += [f"## {column.title}", _describe(column), cost, self._rank(column, found)]
+            rows = [results for system in self.systems for results in found[column.key, system.key]]
+            text += [f"## {column.title}", _describe(column), cost, _tell_machines(rows), self._rank(column, found)]
         notes = [f"- {system.title}: {system.note}." for system in self.systems if system.note]
         text += ["## What differs", "\n".join(notes)]
         record = [
@@ -101,6 +103,7 @@ class EqualTable:
             "CPU min",
             "seeds",
         ]
+        usual, _ = _find_cpus([results for system in self.systems for results in found[column.key, system.key]])
         lines = [
             [
                 _title(system, results, column),
@@ -109,7 +112,7 @@ class EqualTable:
                 _range(results, place),
                 f"{results.parameters:,} {results.row.size_unit}".strip() if results.results else "-",
                 str(results.row.experiment().train.epochs),
-                _minutes(results),
+                _minutes(results, usual),
                 results.seeds,
             ]
             for system in self.systems
@@ -160,9 +163,28 @@ def _is_old(result: dict[str, Any]) -> bool:
     return bool(result["versions"].get("ghr") != version("ghr"))
 
 
-def _minutes(results: RowResults) -> str:
+def _minutes(results: RowResults, usual: str) -> str:
+    """Return the processor time, marked where it is not of the usual machine."""
     times = [result.get("cpu_seconds", result["seconds"]) for result in results.results.values()]
-    return f"{fmean(times) / 60:.1f}" if times else "-"
+    mark = "‡" if any(cpu != usual for cpu in _list_cpus(results)) else ""
+    return f"{fmean(times) / 60:.1f}{mark}" if times else "-"
+
+
+def _list_cpus(results: RowResults) -> list[str]:
+    return [result["machine"]["cpu"] for result in results.results.values()]
+
+
+def _find_cpus(rows: Sequence[RowResults]) -> tuple[str, list[str]]:
+    """Return what most runs were trained on, and what others were."""
+    found = [cpu for cpu, _ in Counter(cpu for results in rows for cpu in _list_cpus(results)).most_common()]
+    return (found[0], found[1:]) if found else ("", [])
+
+
+def _tell_machines(rows: Sequence[RowResults]) -> str:
+    """Say what "‡" stands for; nothing where all runs were trained on machines of one kind."""
+    usual, others = _find_cpus(rows)
+    told = f'Processor time is that of {usual}; "‡" stands behind that of {" or ".join(others)}, of the same epochs.'
+    return told if others else ""
 
 
 def _range(results: RowResults, place: Place) -> str:
