@@ -16,7 +16,7 @@ import numpy as np
 
 from ghr.jit import called, compiled, inlined, kernel
 from ghr.ops.kernels.arrays import release, reserve
-from ghr.ops.kernels.team import ALONE, Team, handed_out
+from ghr.ops.kernels.team import INSIDE, Team, handed_out
 from ghr.ops.kernels.tile import BYTES, WIDE, make_tile
 from ghr.ops.kernels.types import Array
 from ghr.ops.kernels.vectors import lanes_of, load, store, wide_lanes_of
@@ -94,7 +94,7 @@ def differentiate(
     groups = sums.shape[0]
     for group in range(first, stop):
         begin, end = group * parts // groups, (group + 1) * parts // groups
-        convolve(ALONE, begin, end, given, side, back, grad)
+        convolve(INSIDE, begin, end, given, side, back, grad)
         _correlate(begin, end, values, side, whole, sums[group])
 
 

@@ -4,6 +4,7 @@ If Python called a kernel on every thread, range by range, it would hand over al
 the other because of its lock.
 """
 
+import platform
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -14,7 +15,10 @@ from numba.extending import intrinsic
 build: Any = cgutils
 # Addresses of GOMP_parallel and omp_get_thread_num, how many threads there are, and rows they take at a time.
 Team: TypeAlias = tuple[int, int, int, int]
-ALONE: Team = (0, 0, 1, 1)
+ALONE: Team = (0, 0, 1, 1 << 62)  # for one thread, which takes all rows at once
+INSIDE: Team = (0, 0, 0, 1)  # for a call from a kernel that a team, or one thread, has begun
+X86 = platform.machine().lower() in ("x86_64", "amd64")
+FLUSH = 0x8040  # of the control word of such a CPU: numbers too small to be normal are zero, read and written
 APART = 8  # numbers between two counters, so that no two threads write to one line of the cache
 ERROR, DETAILS, OTHERS = 6, 7, 8  # places in the frame that threads share, behind six numbers about their work
 
@@ -26,11 +30,12 @@ def operation(function: Callable[..., Any]) -> Any:
 
 @operation
 def handed_out(typing: Any, team: Any, first: Any, stop: Any) -> Any:
-    """Return whether a team has done all rows of a kernel; a thread that is alone gets ``False``, and does them itself.
+    """Return whether all rows of a kernel are done; inside of it they are not, and it does them itself.
 
     Team and range are the first arguments of the kernel, and this is the first that it does. Every thread calls the
-    kernel again, alone: on pieces of its own share of the rows, which are the same at every call and so still near its
-    core, and then on what others have left of theirs. An error of any comes through.
+    kernel again: on pieces of its own share of the rows, which are the same at every call and so still near its
+    core, and then on what others have left of theirs. An error of any comes through. Meanwhile its CPU takes numbers
+    below the smallest normal one for zero: gradients get there, and products with them take it many times as long.
     """
 
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
@@ -44,9 +49,9 @@ def handed_out(typing: Any, team: Any, first: Any, stop: Any) -> Any:
         work = [whole.as_pointer(), *[whole] * 5]
         frame = ir.LiteralStructType([*work, code, error, *(value.type for value in others)])
         member = _define_member(builder.module, kernel, frame)
-        together = build.is_not_null(builder, parallel)
+        outside = builder.icmp_signed(">", threads, whole(0))
         room = build.alloca_once(builder, frame)
-        with builder.if_then(together):
+        with builder.if_then(outside):
             taken = builder.alloca(whole, builder.mul(threads, whole(APART)))
             with build.for_range(builder, threads) as loop:
                 builder.store(whole(0), builder.gep(taken, [builder.mul(loop.index, whole(APART))]))
@@ -55,14 +60,18 @@ def handed_out(typing: Any, team: Any, first: Any, stop: Any) -> Any:
             for place, value in enumerate(known):
                 builder.store(value, build.gep_inbounds(builder, room, 0, place))
             handed = builder.bitcast(room, member.args[0].type)
-            start = ir.FunctionType(ir.VoidType(), [member.type, handed.type, code, code]).as_pointer()
-            start = builder.inttoptr(parallel, start)
-            builder.call(start, [member, handed, builder.trunc(threads, code), code(0)])
+            with builder.if_else(build.is_not_null(builder, parallel)) as (together, alone):
+                with together:
+                    start = ir.FunctionType(ir.VoidType(), [member.type, handed.type, code, code]).as_pointer()
+                    start = builder.inttoptr(parallel, start)
+                    builder.call(start, [member, handed, builder.trunc(threads, code), code(0)])
+                with alone:
+                    builder.call(member, [handed])
             failed = builder.load(build.gep_inbounds(builder, room, 0, ERROR))
             with build.if_unlikely(builder, build.is_not_null(builder, failed)):
                 builder.store(builder.load(build.gep_inbounds(builder, room, 0, DETAILS)), kernel.args[1])
                 builder.ret(failed)
-        return together
+        return outside
 
     return types.boolean(team, types.intp, types.intp), generate
 
@@ -72,8 +81,8 @@ def _define_member(module: Any, kernel: Any, frame: Any) -> Any:
     kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer()])
     member = ir.Function(module, kind, f"{kernel.name}.member")
     member.linkage = "internal"
-    names = ("begin", "choose", "enter", "take", "work", "fail", "leave", "end")
-    begin, choose, enter, take, work, fail, leave, end = map(member.append_basic_block, names)
+    names = ("begin", "number", "choose", "enter", "take", "work", "fail", "leave", "end")
+    begin, numbered, choose, enter, take, work, fail, leave, end = map(member.append_basic_block, names)
 
     builder = ir.IRBuilder(begin)
     room = builder.bitcast(member.args[0], frame.as_pointer())
@@ -81,13 +90,19 @@ def _define_member(module: Any, kernel: Any, frame: Any) -> Any:
     taken, start, count, number, threads, step = (builder.load(place) for place in places[:ERROR])
     others = [builder.load(place) for place in places[OTHERS:]]
     result, details = (builder.alloca(argument.type.pointee) for argument in kernel.args[:2])
+    before = _flush(builder)
+    builder.cbranch(build.is_not_null(builder, number), numbered, choose)
+
+    builder.position_at_end(numbered)
     ask = ir.FunctionType(ir.IntType(32), []).as_pointer()
-    own = builder.zext(builder.call(builder.inttoptr(number, ask), []), step.type)
+    asked = builder.zext(builder.call(builder.inttoptr(number, ask), []), step.type)
     builder.branch(choose)
 
     builder.position_at_end(choose)  # whose share: its own, then that of every other
-    turn = builder.phi(step.type)
-    turn.add_incoming(step.type(0), begin)
+    turn, own = builder.phi(step.type), builder.phi(step.type)
+    for block, its_own in ((begin, step.type(0)), (numbered, asked)):
+        turn.add_incoming(step.type(0), block)
+        own.add_incoming(its_own, block)
     builder.cbranch(builder.icmp_signed("<", turn, threads), enter, end)
 
     builder.position_at_end(enter)
@@ -105,8 +120,8 @@ def _define_member(module: Any, kernel: Any, frame: Any) -> Any:
     behind = builder.add(done, step)
     behind = builder.select(builder.icmp_signed("<", behind, size), behind, size)
     low = builder.add(start, low)
-    alone = [step.type(value) for value in ALONE]
-    failed = builder.call(kernel, [result, details, *alone, builder.add(low, done), builder.add(low, behind), *others])
+    inside = [step.type(value) for value in INSIDE]
+    failed = builder.call(kernel, [result, details, *inside, builder.add(low, done), builder.add(low, behind), *others])
     builder.cbranch(build.is_not_null(builder, failed), fail, take)
 
     builder.position_at_end(fail)
@@ -116,8 +131,32 @@ def _define_member(module: Any, kernel: Any, frame: Any) -> Any:
 
     builder.position_at_end(leave)
     turn.add_incoming(builder.add(turn, step.type(1)), leave)
+    own.add_incoming(own, leave)
     builder.branch(choose)
 
     builder.position_at_end(end)
+    _set_control(builder, before)
     builder.ret_void()
     return member
+
+
+def _flush(builder: Any) -> Any:
+    """Let the CPU take numbers that are not normal for zero; return where the control word from before is."""
+    before, word = builder.alloca(ir.IntType(32)), ir.IntType(32)
+    if X86:
+        _call(builder, "llvm.x86.sse.stmxcsr", before)
+        changed = builder.alloca(word)
+        builder.store(builder.or_(builder.load(before), word(FLUSH)), changed)
+        _set_control(builder, changed)
+    return before
+
+
+def _set_control(builder: Any, place: Any) -> None:
+    if X86:
+        _call(builder, "llvm.x86.sse.ldmxcsr", place)
+
+
+def _call(builder: Any, name: str, place: Any) -> None:
+    byte = ir.IntType(8).as_pointer()
+    function = builder.module.declare_intrinsic(name, (), ir.FunctionType(ir.VoidType(), [byte]))
+    builder.call(function, [builder.bitcast(place, byte)])
