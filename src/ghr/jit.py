@@ -43,16 +43,11 @@ def fast_kernel(function: Callable[..., None]) -> Callable[..., None]:
     return _compile(function, **UNCOUNTED, fastmath=FAST)
 
 
-def parallel(function: Callable[..., None]) -> Callable[..., None]:
-    """Compile a function whose `prange` loops run on all threads, with sums that the compiler may reorder.
-
-    That takes long: a :func:`kernel` is compiled in a third of the time.
-    """
-    return _compile(function, parallel=True, fastmath=FAST)
-
-
 def parallel_exact(function: Callable[..., None]) -> Callable[..., None]:
-    """Compile a function whose `prange` loops run on all threads, every sum and product rounded as it is written."""
+    """Compile a function whose `prange` loops run on all threads, every sum and product rounded as it is written.
+
+    That takes three times as long as to compile a :func:`kernel`.
+    """
     return _compile(function, parallel=True)
 
 

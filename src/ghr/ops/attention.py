@@ -10,6 +10,7 @@ from ghr.ops.backend import kernels_for
 from ghr.ops.kernels import attention as kernels
 from ghr.ops.neighbours import as_array
 from ghr.ops.operation import operation
+from ghr.ops.share import share
 
 
 def attend(qkv: Tensor, start: Tensor, heads: int) -> Tensor:
@@ -44,7 +45,8 @@ def attend(qkv: Tensor, start: Tensor, heads: int) -> Tensor:
 @operation("ghr::attend")
 def _attend(qkv: Tensor, start: Tensor, heads: int) -> tuple[Tensor, Tensor]:
     out, norm = qkv.new_empty(qkv.size(0), qkv.size(1) // 3), qkv.new_empty(qkv.size(0), heads)
-    kernels.forward(as_array(qkv), as_array(start), heads, as_array(out), as_array(norm))
+    pieces = (start.numel() - 1) * heads
+    share(kernels.forward, pieces, as_array(qkv), as_array(start), heads, as_array(out), as_array(norm))
     return out, norm
 
 
@@ -56,8 +58,8 @@ def _(qkv: Tensor, start: Tensor, heads: int) -> tuple[Tensor, Tensor]:
 @operation("ghr::attend_backward")
 def _attend_backward(grad_out: Tensor, qkv: Tensor, start: Tensor, out: Tensor, norm: Tensor, heads: int) -> Tensor:
     grad = torch.empty_like(qkv)
-    given = grad_out.contiguous()
-    kernels.backward(as_array(qkv), as_array(start), heads, *map(as_array, (out, norm, given, grad)))
+    pieces, given = (start.numel() - 1) * heads, grad_out.contiguous()
+    share(kernels.backward, pieces, as_array(qkv), as_array(start), heads, *map(as_array, (out, norm, given, grad)))
     return grad
 
 

@@ -152,22 +152,37 @@ def spread(typing: Any, number: Any) -> Any:
     return Vector(number)(number), generate
 
 
+def _fold(builder: Any, vector: Any, lanes: int, join: Callable[[Any, Any], Any]) -> Any:
+    """Return one number of all numbers of a vector, joined in pairs."""
+    whole = ir.IntType(32)
+    while lanes > 1:
+        lanes //= 2
+        halves = (
+            builder.shuffle_vector(
+                vector, vector, ir.Constant(ir.VectorType(whole, lanes), list(range(at, at + lanes)))
+            )
+            for at in (0, lanes)
+        )
+        vector = join(*halves)
+    return builder.extract_element(vector, ir.Constant(whole, 0))
+
+
 @operation
 def sum_of(typing: Any, value: Any) -> Any:
     """Return the sum of the numbers of a vector, added up in pairs."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        total, lanes, whole = args[0], value.lanes, ir.IntType(32)
-        while lanes > 1:
-            lanes //= 2
-            halves = (
-                builder.shuffle_vector(
-                    total, total, ir.Constant(ir.VectorType(whole, lanes), list(range(at, at + lanes)))
-                )
-                for at in (0, lanes)
-            )
-            total = builder.fadd(*halves)
-        return builder.extract_element(total, ir.Constant(whole, 0))
+        return _fold(builder, args[0], value.lanes, builder.fadd)
+
+    return value.dtype(value), generate
+
+
+@operation
+def largest_of(typing: Any, value: Any) -> Any:
+    """Return the largest number of a vector; of pairs with one that is not a number, the second."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _fold(builder, args[0], value.lanes, lambda a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
 
     return value.dtype(value), generate
 
