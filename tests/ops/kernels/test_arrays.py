@@ -38,6 +38,18 @@ def test_reserved_memory_begins_on_a_line_and_overlaps_nothing(size, dtype):
     assert abs(places[1] - places[0]) >= x.nbytes
 
 
+@kernel
+def waste(size, like):
+    block = reserve(size, like)
+    release(block)
+
+
+def test_memory_that_is_not_there_is_an_error():
+    waste(10, np.zeros(1))
+    with pytest.raises(MemoryError, match="no memory left for a kernel's blocks"):
+        waste(1 << 58, np.zeros(1))
+
+
 def test_vectors_share_the_memory_of_arrays():
     array = np.zeros((2, 3))
     assert flat(array) == 6

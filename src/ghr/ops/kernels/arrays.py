@@ -34,6 +34,8 @@ def reserve(typing: Any, size: Any, like: Any) -> Any:
         itemsize = whole(context.get_abi_sizeof(number))
         allocate = build.get_or_insert_function(builder.module, ir.FunctionType(byte, [whole]), "NRT_Allocate")
         memory = builder.call(allocate, [builder.add(builder.mul(args[0], itemsize), whole(2 * LINE))])
+        with build.if_unlikely(builder, build.is_null(builder, memory)):
+            context.call_conv.return_user_exc(builder, MemoryError, ("There is no memory left for a kernel's blocks.",))
         place = builder.and_(builder.add(builder.ptrtoint(memory, whole), whole(2 * LINE - 1)), whole(-LINE))
         builder.store(memory, _before(builder, place))
         return _make(context, builder, kind, builder.inttoptr(place, number.as_pointer()), args[0], itemsize)

@@ -30,12 +30,12 @@ def operation(function: Callable[..., Any]) -> Any:
 
 @operation
 def handed_out(typing: Any, team: Any, first: Any, stop: Any) -> Any:
-    """Return whether all rows of a kernel are done; inside of it they are not, and it does them itself.
+    """Return whether the rows of a kernel are done, which is so where Python called it, and not so inside.
 
-    Team and range are the first arguments of the kernel, and this is the first that it does. Every thread calls the
-    kernel again: on pieces of its own share of the rows, which are the same at every call and so still near its
-    core, and then on what others have left of theirs. An error of any comes through. Meanwhile its CPU takes numbers
-    below the smallest normal one for zero: gradients get there, and products with them take it many times as long.
+    Team and range are the first arguments of the kernel, and this is the first that it does. Called by Python, it has
+    every thread call the kernel again, inside: on pieces of its own share of the rows, which are the same at every call
+    and so still near its core, and then on what others have left of theirs. An error of any comes through. Meanwhile
+    CPUs take numbers below the smallest normal one for zero: gradients get there, and slow products down many times.
     """
 
     def generate(context: Any, builder: Any, sig: Any, values: Any) -> Any:
