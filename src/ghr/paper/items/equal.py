@@ -20,9 +20,10 @@ from ghr.paper.systems import ECHO_CHEM_COLUMNS, ECHO_COLUMNS, ECHO_SYSTEMS, LRI
 MOST = 1e6  # errors from here on are shown as powers of ten
 _SETTING = """\
 Every row was trained on the same graphs, rebuilt ones, for about the same processor time on one thread; its number of
-epochs is fixed, so that a run can be repeated bit by bit on a CPU of its kind (`studies/equal_budget` measures it).
-Another kind rounds sums otherwise, and long trainings then part: GHR-GatedGINE on shortest paths ended at 0.44 hops on
-one and at 0.51 on another, with one seed. **A difference between two rows of one seed is a hint, no more**, and no row
+epochs is fixed, so that a run can be repeated bit by bit with the same code on a CPU of its kind
+(`studies/equal_budget` measures it). Elsewhere sums may be rounded otherwise, and long trainings part: GHR-GatedGINE on
+shortest paths ended at 0.44 hops on one kind of CPU and at 0.51 on another, with earlier kernels and the same seed. **A
+difference between two rows of one seed is a hint, no more**, and no row
 is marked as best; rows have one seed unless they say otherwise. Settings
 of rows from the literature were fixed beforehand, without any search; those of rows with values come from the study of
 [cells](table-cells.md), on other seeds and mostly other graphs, and had more attention. Published numbers are means of
