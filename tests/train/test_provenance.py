@@ -5,7 +5,7 @@ import socket
 
 import torch
 
-from ghr.train.provenance import machine, versions
+from ghr.train.provenance import machine, name_cpu, versions
 
 
 def test_versions_of_what_decides_a_number() -> None:
@@ -24,3 +24,11 @@ def test_machine_names_hardware_but_no_place() -> None:
     assert socket.gethostname() not in values.split('"')
     assert getpass.getuser() not in values.split('"')
     assert "/" not in found["platform"]
+
+
+def test_processors_of_one_name_are_told_apart() -> None:
+    told = "processor\t: 0\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: AMD EPYC\nstepping\t: 1\n"
+    assert name_cpu(told) == "AMD EPYC, family 26 model 2"
+    assert name_cpu(told.replace("model\t\t: 2\n", "model\t\t: 17\n")) == "AMD EPYC, family 26 model 17"
+    assert name_cpu("model name\t: Cortex-A76\n") == "Cortex-A76"  # not all systems tell the numbers
+    assert name_cpu("") == ""

@@ -37,7 +37,23 @@ def machine(device: torch.device) -> dict[str, Any]:
 def _cpu_model() -> str:
     # platform.processor() is empty or just the architecture on most Linux systems.
     try:
-        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        told = Path("/proc/cpuinfo").read_text()
     except OSError:
-        found = None
-    return found.group(1).strip() if found else platform.processor() or platform.machine()
+        told = ""
+    return name_cpu(told) or platform.processor() or platform.machine()
+
+
+def name_cpu(told: str) -> str:
+    """Return the name of a processor from what Linux tells of it, with the numbers that tell apart those of one name.
+
+    Example:
+        >>> name_cpu("cpu family : 25\\nmodel : 1\\nmodel name : AMD EPYC")
+        'AMD EPYC, family 25 model 1'
+    """
+    name, family, model = (_look_up(key, told) for key in ("model name", "cpu family", "model"))
+    return f"{name}, family {family} model {model}" if name and family and model else name
+
+
+def _look_up(key: str, told: str) -> str:
+    found = re.search(rf"^{key}[^\S\n]*:(.*)$", told, re.MULTILINE)
+    return found.group(1).strip() if found else ""
