@@ -28,6 +28,24 @@ def test_works_take_turns():
     assert [len(times) for times in seconds.values()] == [3, 3]
 
 
+def test_short_works_take_several_turns_in_every_repeat():
+    assert [compare.count_turns(seconds) for seconds in (5.0, 0.15, 0.05, 0.004, 0.0)] == [1, 1, 4, 50, 50]
+    log = []
+    works = {name: lambda name=name: log.append(name) for name in ("ghr", "plain")}
+    seconds, _ = compare.interleave(works, 2, turns=3)
+    assert log == ["ghr", "plain"] * 6
+    assert [len(times) for times in seconds.values()] == [6, 6]
+
+
+def test_memory_is_cleared_before_long_works_and_before_the_first_turn_of_short_ones(monkeypatch):
+    log = []
+    monkeypatch.setattr(compare.gc, "collect", lambda: log.append("collect"))
+    works = {name: lambda name=name: log.append(name) for name in ("ghr", "plain")}
+    compare.interleave(works, 1)
+    compare.interleave(works, 1, turns=2)
+    assert log == [*["collect", "ghr", "collect", "plain"] * 2, "ghr", "plain"]
+
+
 def test_repeats_of_what_takes_long_are_limited():
     with use_threads(1):
         assert compare.compare(select(["D"])[0].quick(), repeats=4)["repeats"] == 2

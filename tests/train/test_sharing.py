@@ -86,6 +86,15 @@ def test_nothing_is_remembered_of_a_tensor_that_is_gone():
     assert len(pieces._kept) == 0
 
 
+def test_a_tensor_in_the_place_of_one_that_is_gone_is_not_taken_for_it():
+    pieces = Pieces()
+    for start in range(50):  # most of them get the address of the one before
+        shared = torch.arange(start, start + 3)
+        assert pieces.find(shared, [0, 0]) is None
+        pieces.keep(shared, [0, 0], (shared.repeat(2), torch.arange(3), torch.arange(2)))
+    assert torch.equal(pieces.find(shared, [0, 0])[0], shared.repeat(2))
+
+
 def test_tensors_of_inference_are_not_remembered():
     with torch.inference_mode():
         graphs = share_equal(lattices(2))

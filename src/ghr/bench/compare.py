@@ -16,18 +16,23 @@ from ghr.bench.workloads import Workload
 from ghr.progress import track
 from ghr.threads import use_threads
 
+SHORT = 0.2  # seconds that short works take turns for, in every repeat
+
 
 def compare(workload: Workload, repeats: int) -> dict[str, Any]:
     """Run all implementations of a workload in turns on the same data; compare their results and their medians."""
     _warm_up(workload)
     data: Any = workload.load()
     works = {name: workload.prepare(name, data) for name in workload.implementations}
+    turns = 1
     if workload.max_repeats is None:
+        start = time.perf_counter()
         for work in works.values():
             work()
+        turns = count_turns(time.perf_counter() - start)
     else:
         repeats = min(repeats, workload.max_repeats)
-    seconds, results = interleave(works, repeats)
+    seconds, results = interleave(works, repeats, turns)
     medians = {name: median(times) for name, times in seconds.items()}
     record: dict[str, Any] = {
         "name": workload.name,
@@ -45,16 +50,32 @@ def compare(workload: Workload, repeats: int) -> dict[str, Any]:
     return record
 
 
-def interleave(works: dict[str, Callable[[], Any]], repeats: int) -> tuple[dict[str, list[float]], dict[str, Any]]:
-    """Time the works one after the other, over and over; return the seconds of each and what it returned last."""
+def count_turns(seconds: float) -> int:
+    """Return how many turns of all works a repeat has, by the seconds that one took."""
+    return max(1, min(50, int(SHORT / max(seconds, 1e-6))))
+
+
+def interleave(
+    works: dict[str, Callable[[], Any]], repeats: int, turns: int = 1
+) -> tuple[dict[str, list[float]], dict[str, Any]]:
+    """Time the works one after the other, over and over; return the seconds of each and what it returned last.
+
+    Args:
+        works: What is timed, by its name.
+        repeats: Times that this is done.
+        turns: Times in a row within each, with memory cleared before the first only. Clearing it empties the caches of
+            the processor, which slows down what is short and what training does not meet.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in works}
     results: dict[str, Any] = {}
     for _ in track(range(repeats), "repeats", unit="round"):
-        for name, work in works.items():
-            gc.collect()
-            start = time.perf_counter()
-            results[name] = work()
-            seconds[name].append(time.perf_counter() - start)
+        for turn in range(turns):
+            for name, work in works.items():
+                if turn == 0:
+                    gc.collect()
+                start = time.perf_counter()
+                results[name] = work()
+                seconds[name].append(time.perf_counter() - start)
     return seconds, results
 
 

@@ -37,7 +37,7 @@ class Bench:
     workloads: tyro.conf.Positional[tuple[str, ...]] = ()
     """Names of the workloads; all by default."""
     repeats: int = 5
-    """Times each is measured, in turn with its rival; the median counts."""
+    """Times each is measured, in turn with its rival, and several times in each what is short; the median counts."""
     threads: int | None = None
     """Threads of both; all cores by default."""
     quick: bool = False

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import torch
@@ -15,6 +15,9 @@ from ghr.hierarchy.data import NUMBERED, HierarchicalData, split_key
 from ghr.hierarchy.kernels import Ints, shift_runs
 from ghr.train.sharing import Piece, Pieces
 
+Column: TypeAlias = tuple[Any, ...]  # one attribute of every graph
+Columns: TypeAlias = dict[str, Column]
+
 _pieces = Pieces()
 
 
@@ -25,64 +28,74 @@ def collate(graphs: Examples, indices: list[int]) -> Any:
 
 def collate_list(graphs: Sequence[Data]) -> Any:
     """Return graphs as one batch, or raise a ValueError that says how they differ."""
-    keys: set[str] = set()
-    for number, graph in enumerate(graphs):
-        if not isinstance(graph, Data):
-            raise ValueError(f"Graph {number} is a {type(graph).__name__}, not a graph of PyTorch Geometric.")
-        own = graph._store._mapping.keys()
-        if number == 0:
-            keys = set(own)
-        elif own != keys:
-            differ = ", ".join(sorted(own ^ keys))
-            raise ValueError(f"Graphs of one batch must have the same attributes, but some lack {differ}.")
+    columns = _list_columns(graphs)
     try:
-        return _join(graphs) if _is_plain(graphs) else Batch.from_data_list(list(graphs))
+        return _join(graphs, columns) if _is_plain(graphs, columns) else Batch.from_data_list(list(graphs))
     except RuntimeError as error:
         raise ValueError(
             f"These graphs cannot form a batch, since their attributes differ in width: {error}."
         ) from error
 
 
-def _is_plain(graphs: Sequence[Data]) -> bool:
+def _list_columns(graphs: Sequence[Data]) -> Columns:
+    """Return for every attribute its values of all graphs."""
+    for number, graph in enumerate(graphs):
+        if not isinstance(graph, Data):
+            raise ValueError(f"Graph {number} is a {type(graph).__name__}, not a graph of PyTorch Geometric.")
+    stores = [graph._store._mapping for graph in graphs]
+    keys = [*stores[0]]
+    rows = []
+    for store in stores:
+        if [*store] == keys:
+            rows.append(store.values())
+        elif store.keys() == stores[0].keys():
+            rows.append([store[key] for key in keys])
+        else:
+            differ = ", ".join(sorted(store.keys() ^ stores[0].keys()))
+            raise ValueError(f"Graphs of one batch must have the same attributes, but some lack {differ}.")
+    return dict(zip(keys, zip(*rows, strict=True), strict=True))
+
+
+def _is_plain(graphs: Sequence[Data], columns: Columns) -> bool:
     """Return whether all attributes are tensors with rows, of graphs whose class has no rules of its own for them."""
     kind = type(graphs[0])
     if kind not in (Data, HierarchicalData) or any(type(graph) is not kind for graph in graphs):
         return False
-    return "edge_index" in graphs[0] and all(
+    return "edge_index" in columns and all(
         type(value) is Tensor and value.layout is torch.strided and not value.is_nested and value.dim() > 0
-        for value in graphs[0]._store._mapping.values()
+        for value, *_ in columns.values()
     )
 
 
-def _join(graphs: Sequence[Data]) -> Any:
+def _join(graphs: Sequence[Data], columns: Columns) -> Any:
     """Do as ``Batch.from_data_list``: that adds to the node numbers of every graph by itself, this to all at once."""
     first = graphs[0]
     batch: Any = type.__call__(_find_class(type(first)))
-    stores = [graph._store._mapping for graph in graphs]
-    nodes = [_count_nodes(graph) for graph in graphs]
+    # PyG takes long to find the number of nodes.
+    nodes = [x.size(0) for x in columns["x"]] if "x" in columns else [graph.num_nodes or 0 for graph in graphs]
     counts: dict[str, list[int]] = {}
+    joined: dict[str, Tensor] = batch._store._mapping
     slices: dict[str, Tensor] = {}
     increments: dict[str, Tensor] = {}
-    for key in stores[0]:
+    for key, values in columns.items():
         if key == "ptr":  # as PyG does, which makes a new one
             continue
-        values = [store[key] for store in stores]
-        added = _list_added(key, graphs, values, nodes, counts)
-        shared = len(values) > 1 and len(set(map(id, values))) == 1
+        added = _list_added(key, graphs, columns, nodes, counts)
+        shared = values[0] is values[-1] and len(values) > 1 and len(set(map(id, values))) == 1
         piece = _pieces.find(values[0], added) if shared else None
         if piece is None:
             piece = _join_values(values, first.__cat_dim__(key, values[0]), added)
             if shared:
                 _pieces.keep(values[0], added, piece)
-        batch[key], slices[key], increments[key] = piece
-    device = batch.edge_index.device
-    batch.batch = _repeat(np.arange(len(graphs), dtype=np.int64), nodes).to(device)
-    batch.ptr = _add_up(nodes).to(device)
+        joined[key], slices[key], increments[key] = piece
+    device = joined["edge_index"].device
+    joined["batch"] = _repeat(np.arange(len(graphs), dtype=np.int64), nodes).to(device)
+    joined["ptr"] = _add_up(nodes).to(device)
     batch._num_graphs, batch._slice_dict, batch._inc_dict = len(graphs), slices, increments
     return batch
 
 
-def _join_values(values: list[Tensor], dim: int, added: list[int]) -> Piece:
+def _join_values(values: Column, dim: int, added: list[int]) -> Piece:
     """Return one attribute of all graphs, where those of every graph begin in it, and what is added to them."""
     joined, slices = torch.cat(values, dim), _add_up([value.shape[dim] for value in values])
     increments = _add_up(added[:-1])
@@ -109,15 +122,16 @@ def _shift(joined: Tensor, dim: int, slices: Tensor, increments: Tensor) -> Tens
 
 
 def _list_added(
-    key: str, graphs: Sequence[Data], values: Sequence[Tensor], nodes: list[int], counts: dict[str, list[int]]
+    key: str, graphs: Sequence[Data], columns: Columns, nodes: list[int], counts: dict[str, list[int]]
 ) -> list[int]:
     """Return by how much every graph shifts an attribute of those behind it; `counts` are those of coarse nodes."""
+    values = columns[key]
     own = split_key(key) if isinstance(graphs[0], HierarchicalData) else None
     if own is not None and own[1] == "batch":
         return [1] * len(graphs)
-    if own is not None and own[1] in NUMBERED and (batch := f"level{own[0]}_batch") in graphs[0]._store:
+    if own is not None and own[1] in NUMBERED and (batch := f"level{own[0]}_batch") in columns:
         if batch not in counts:
-            counts[batch] = [graph._store._mapping[batch].shape[0] for graph in graphs]
+            counts[batch] = [value.size(0) for value in columns[batch]]
         return counts[batch]
     if key == "edge_index":
         return nodes
@@ -125,12 +139,6 @@ def _list_added(
     if nodes[0] > 0 and graphs[0].__inc__(key, values[0]) == 0:
         return [0] * len(graphs)
     return [graph.__inc__(key, value) for graph, value in zip(graphs, values, strict=True)]
-
-
-def _count_nodes(graph: Data) -> int:
-    """Return the number of nodes, which PyG takes long to find."""
-    x = graph._store._mapping.get("x")
-    return graph.num_nodes or 0 if x is None else int(x.size(0))
 
 
 def _add_up(counts: list[int]) -> Tensor:

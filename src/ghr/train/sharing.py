@@ -1,13 +1,13 @@
 """Graphs that have tensors in common, as lattices of one size have their edges: one tensor for all of them."""
 
 import hashlib
+import weakref
 from collections.abc import Iterable
 from copy import copy
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
-from torch.utils.weak import WeakTensorKeyDictionary
 from torch_geometric.data import Data, InMemoryDataset
 
 from ghr.datasets.splits import Examples
@@ -54,6 +54,15 @@ def _digest(value: Tensor) -> bytes:
     return hashlib.blake2b(plain.view(torch.uint8).numpy().data if plain.numel() else b"", digest_size=16).digest()
 
 
+class _Kept(NamedTuple):
+    """A piece, the tensor that it was made of, what was added, and how often all of these were changed until then."""
+
+    of: "weakref.ref[Tensor]"
+    added: list[int]
+    versions: list[int]
+    piece: Piece
+
+
 class Pieces:
     """What a batch made of a tensor that all its graphs share, for the next batch like it.
 
@@ -61,19 +70,26 @@ class Pieces:
     """
 
     def __init__(self) -> None:
-        self._kept: Any = WeakTensorKeyDictionary()
+        self._kept: dict[int, _Kept] = {}
 
     def find(self, shared: Tensor, added: list[int]) -> Piece | None:
         """Return what was made of a tensor with these shifts; ``None`` if that is nothing, or not the same any more."""
-        kept = self._kept.get(shared)
-        if kept is None or kept[0] != added or kept[1] != _versions(shared, kept[2]):
+        kept = self._kept.get(id(shared))
+        if kept is None or kept.of() is not shared or kept.added != added:
             return None
-        return kept[2]  # type: ignore[no-any-return]
+        return kept.piece if kept.versions == _versions(shared, kept.piece) else None
 
     def keep(self, shared: Tensor, added: list[int], piece: Piece) -> None:
         """Remember what was made of a tensor, the last only."""
-        if not any(tensor.is_inference() for tensor in (shared, *piece)):  # these do not know whether they were changed
-            self._kept[shared] = (added, _versions(shared, piece), piece)
+        if any(tensor.is_inference() for tensor in (shared, *piece)):  # these do not know whether they were changed
+            return
+        place = id(shared)
+        of = weakref.ref(shared, lambda gone: self._forget(place, gone))
+        self._kept[place] = _Kept(of, added, _versions(shared, piece), piece)
+
+    def _forget(self, place: int, gone: "weakref.ref[Tensor]") -> None:
+        if (kept := self._kept.get(place)) is not None and kept.of is gone:
+            del self._kept[place]
 
 
 def _versions(shared: Tensor, piece: Piece) -> list[int]:
