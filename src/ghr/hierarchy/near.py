@@ -6,16 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
 
 from ghr.hierarchy.kernels import build_rows, is_symmetric
 from ghr.hierarchy.level import Level
+from ghr.hierarchy.order import grow_patches
 from ghr.hierarchy.tensors import at_hand
 
 FAR = 8192  # mean distance of the ends of an edge, in rows: from there on their states do not fit into a core's cache
 SAMPLE = 4096  # edges that are looked at
+PATCH = 1024  # nodes of a patch: their states fit into a core's cache
 
 
 class Near(NamedTuple):
@@ -35,11 +35,11 @@ class Near(NamedTuple):
 def bring_near(levels: Sequence[Level]) -> Near | None:
     """Return levels whose neighbours are near each other; ``None`` where they are already, or cannot be looked at.
 
-    Nodes of level 0 come breadth first, by the method of Cuthill and McKee, and clusters as their first members do.
+    Nodes of level 0 come in patches that grew breadth first, and clusters as their first members do.
     """
     if not _is_far(levels[0]):
         return None
-    orders = [_breadth_first(levels[0])]
+    orders = [_grow(levels[0])]
     places = [_invert(orders[0])]
     for level in levels[1:]:
         first = level.batch.new_full((level.num_nodes,), len(places[-1]))  # where a cluster without members stays
@@ -71,12 +71,10 @@ def _is_far(level: Level) -> bool:
     return float((some[0] - some[1]).abs().double().mean()) > FAR
 
 
-def _breadth_first(level: Level) -> Tensor:
+def _grow(level: Level) -> Tensor:
     source, target = level.edge_index.contiguous().numpy()
     start, _, neighbour, _ = build_rows(source, target, np.empty(0), level.num_nodes, is_symmetric(source, target))
-    shape, ones = (level.num_nodes, level.num_nodes), np.ones(neighbour.size, np.int8)
-    rows = csr_array((ones, neighbour.view(np.int32), start.astype(np.int32)), shape=shape)
-    return torch.from_numpy(reverse_cuthill_mckee(rows, symmetric_mode=True).astype(np.int64))
+    return torch.from_numpy(grow_patches(start, neighbour, PATCH))
 
 
 def _invert(order: Tensor) -> Tensor:
