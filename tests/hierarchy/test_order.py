@@ -46,4 +46,3 @@ def test_a_graph_is_done_before_the_next_begins(size):
     rows = rows_of(9, [(0, 3), (3, 1), (5, 6), (6, 7), (7, 8)])  # 2 and 4 are alone
     component = [0, 0, 1, 0, 2, 3, 3, 3, 3]
     assert [component[node] for node in grow_patches(*rows, size)] == sorted(component)
-

@@ -228,7 +228,7 @@ def _forward(
             value = load(total, at + j) + load(passed, j) / (load(opened, j) + least)
             square = square + value * value
             store(total, at + j, value)
-        inverse = spread(dtype(1) / np.sqrt(sum_of(square) / dtype(width) + dtype(out_eps)))
+        inverse = spread(dtype(1 / np.sqrt(sum_of(square) / width + out_eps)))  # as in `inverse_norm`
         for j in range(0, wide, lanes):
             value = load(total, at + j) * inverse * load(out_norm, j)
             store(out, at + j, load(x, at + j) + larger(nothing, value))
@@ -314,7 +314,7 @@ def _backward_nodes(
             value = where_positive(weighted, load(grad, at + j), nothing)
             square, dot = square + own * own, dot + value * weighted
             store(back, j, value)
-        inverse = dtype(1) / np.sqrt(sum_of(square) / dtype(width) + dtype(out_eps))
+        inverse = dtype(1 / np.sqrt(sum_of(square) / width + out_eps))
         scale, bend = spread(inverse), spread(inverse * inverse * inverse * sum_of(dot) / dtype(width))
         for j in range(0, wide, lanes):
             own, value = load(total, at + j), load(back, j) * scale

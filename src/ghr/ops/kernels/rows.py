@@ -25,7 +25,7 @@ def inverse_norm(x: Array, at: int, wide: int, width: int, eps: float) -> Any:
     total = spread(x.dtype.type(0))
     for j in range(0, wide, lanes_of(x)):
         total = total + load(x, at + j) * load(x, at + j)
-    return x.dtype.type(1) / np.sqrt(sum_of(total) / x.dtype.type(width) + x.dtype.type(eps))
+    return x.dtype.type(1 / np.sqrt(sum_of(total) / width + eps))  # in 64 bits: infinity must come through
 
 
 @called
