@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from ghr.checks import check_whole
-from ghr.hierarchy.kernels import Floats, Ints
+from ghr.hierarchy.kernels.types import Floats, Ints
 from ghr.hierarchy.level import Level
 from ghr.hierarchy.tensors import (
     MOST_NODES,

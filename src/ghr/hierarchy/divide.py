@@ -5,7 +5,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 from torch import Tensor
 
-from ghr.hierarchy.kernels import Ints
+from ghr.hierarchy.kernels.types import Ints
 
 
 def divide_nodes(edge_index: Tensor, weight: Ints, count: int) -> Ints:

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from ghr.checks import check_choice, check_whole
-from ghr.hierarchy import kernels
+from ghr.hierarchy.kernels.matching import HEAVY_EDGE, MIN_DEGREE, RANDOM, cluster_nodes
+from ghr.hierarchy.kernels.types import Floats, Ints
 from ghr.hierarchy.level import read_weight
 from ghr.hierarchy.tensors import MOST_NODES, check_edges, check_values, to_array, to_tensor
 from ghr.memory import check_memory
@@ -16,7 +17,7 @@ from ghr.memory import check_memory
 Mode = Literal["min_degree", "heavy_edge", "random"]
 MOST_ROUNDS = 64  # a round at least halves what it can: no graph is left after so many
 SMALL = 4096  # nodes of graphs whose orders are kept, and for which there is always memory
-_CODES = {"min_degree": kernels.MIN_DEGREE, "heavy_edge": kernels.HEAVY_EDGE, "random": kernels.RANDOM}
+_CODES = {"min_degree": MIN_DEGREE, "heavy_edge": HEAVY_EDGE, "random": RANDOM}
 
 
 class Graclus:
@@ -81,13 +82,13 @@ class Graclus:
         weight = self._read_weight(edge_weight, edges.shape[1]) if self.uses_edge_weight else np.empty(0)
         seed = self.seed if self.seed is not None else int(torch.randint(2**31, ()))
         order = _draw_small(seed, num_nodes) if num_nodes <= SMALL else _draw_order(seed, num_nodes)
-        cluster = kernels.cluster_nodes(edges, weight, order, self.rounds, _CODES[self.mode])
+        cluster = cluster_nodes(edges, weight, order, self.rounds, _CODES[self.mode])
         if cluster.size == 0:
             check_edges(edge_index, num_nodes)
         return to_tensor(cluster, edge_index)
 
     @staticmethod
-    def _read_weight(edge_weight: Tensor | None, num_edges: int) -> kernels.Floats:
+    def _read_weight(edge_weight: Tensor | None, num_edges: int) -> Floats:
         if edge_weight is None:
             return np.ones(num_edges)
         given = read_weight(edge_weight, num_edges)
@@ -101,7 +102,7 @@ class Graclus:
         return f"Graclus(rounds={self.rounds}, mode={self.mode!r}, seed={self.seed})"
 
 
-def _draw_order(seed: int, num_nodes: int) -> kernels.Ints:
+def _draw_order(seed: int, num_nodes: int) -> Ints:
     return np.random.default_rng(seed).permutation(num_nodes).astype(np.int32)
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from ghr.hierarchy.data import levels_of, num_graphs_of
-from ghr.hierarchy.kernels import find_far
+from ghr.hierarchy.kernels.tori import find_far
 from ghr.hierarchy.level import Level
 from ghr.hierarchy.tensors import at_hand
 

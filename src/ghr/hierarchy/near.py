@@ -8,9 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ghr.hierarchy.kernels import build_rows, is_symmetric
+from ghr.hierarchy.kernels.hashes import is_symmetric
+from ghr.hierarchy.kernels.patches import grow_patches
+from ghr.hierarchy.kernels.rows import build_rows
 from ghr.hierarchy.level import Level
-from ghr.hierarchy.order import grow_patches
 from ghr.hierarchy.tensors import at_hand
 
 FAR = 8192  # mean distance of the ends of an edge, in rows: from there on their states do not fit into a core's cache

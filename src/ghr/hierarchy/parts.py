@@ -8,10 +8,10 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from ghr.checks import check_whole
-from ghr.hierarchy import kernels
 from ghr.hierarchy.data import HierarchicalData, check_graph
 from ghr.hierarchy.divide import divide_nodes
-from ghr.hierarchy.kernels import Ints
+from ghr.hierarchy.kernels.lists import group
+from ghr.hierarchy.kernels.types import Ints
 from ghr.hierarchy.tensors import MOST_NODES
 
 
@@ -67,8 +67,8 @@ class Parts:
         self.size = np.bincount(self.cluster, minlength=coarse.num_nodes)
         self.group = divide_nodes(coarse.edge_index, self.size, self.count)
         self._source = finest.edge_index[0].numpy()
-        self._edge, self._start = kernels.group(finest.edge_index[1].contiguous().numpy(), finest.num_nodes)
-        self._member, self._first = kernels.group(self.group[self.cluster], self.count)
+        self._edge, self._start = group(finest.edge_index[1].contiguous().numpy(), finest.num_nodes)
+        self._member, self._first = group(self.group[self.cluster], self.count)
 
     def __len__(self) -> int:
         return self.count

@@ -8,8 +8,10 @@ import torch
 from torch import Tensor
 
 from ghr.checks import check_whole, show
-from ghr.hierarchy import kernels
 from ghr.hierarchy.centres import CentrePaths
+from ghr.hierarchy.kernels.lists import group, number_clusters
+from ghr.hierarchy.kernels.quotient import MAX, MEAN, MIN, SUM, build_quotient, reduce_rows
+from ghr.hierarchy.kernels.types import Ints
 from ghr.hierarchy.tensors import at_hand, check_rows, check_values, find_ends, to_array, to_tensor
 
 Numeric = Literal["min", "mean", "max", "sum"]
@@ -17,7 +19,7 @@ Reduce: TypeAlias = Numeric | Literal["centre_paths"]
 CoarseEdgeAttr: TypeAlias = Callable[[Tensor, Tensor, int], Tensor]
 EdgeReduce: TypeAlias = Reduce | Sequence[Numeric] | CoarseEdgeAttr | CentrePaths | None
 Rule: TypeAlias = Numeric | tuple[Numeric, ...] | CoarseEdgeAttr | None
-_WAYS = {"min": kernels.MIN, "mean": kernels.MEAN, "max": kernels.MAX, "sum": kernels.SUM}
+_WAYS = {"min": MIN, "mean": MEAN, "max": MAX, "sum": SUM}
 MOST_CODES = 10_000  # a column with more of them holds numbers
 
 
@@ -38,22 +40,22 @@ class Merged(NamedTuple):
     edge_index: Tensor
     num_nodes: int
     assignment: Tensor
-    became: kernels.Ints
-    order: kernels.Ints
-    start: kernels.Ints
+    became: Ints
+    order: Ints
+    start: Ints
 
     @classmethod
     def by(cls, label: Tensor, edge_index: Tensor) -> "Merged":
         """Return what one step makes of a graph, whose nodes are merged if they have the same label."""
-        number, num_clusters = kernels.number_clusters(to_array(label.long()))
-        edges, *groups = kernels.build_quotient(to_array(edge_index), number, num_clusters)
+        number, num_clusters = number_clusters(to_array(label.long()))
+        edges, *groups = build_quotient(to_array(edge_index), number, num_clusters)
         return cls(to_tensor(edges, edge_index), num_clusters, to_tensor(number, edge_index), *groups)
 
     def then(self, step: "Merged") -> "Merged":
         """Return what is left after one more step, described by itself."""
         # The entry put at the end is where -1 points to.
         became = np.append(step.became, -1)[self.became]
-        groups = kernels.group(became, step.edge_index.size(1))
+        groups = group(became, step.edge_index.size(1))
         return Merged(step.edge_index, step.num_nodes, step.assignment[self.assignment], became, *groups)
 
 
@@ -112,7 +114,7 @@ def reduce_edges(rule: Rule, value: Tensor | None, merged: Merged, codes: tuple[
     names = ("mean",) if rule is None else (rule,) if isinstance(rule, str) else rule
     if at_hand(value) and not value.requires_grad and value.dtype in (torch.float32, torch.float64):
         ways = np.array([_WAYS[name] for name in names])
-        return torch.from_numpy(kernels.reduce_rows(to_array(value), merged.order, merged.start, ways))
+        return torch.from_numpy(reduce_rows(to_array(value), merged.order, merged.start, ways))
     value, start = value.index_select(0, to_tensor(merged.order, value)), to_tensor(merged.start, value)
     return torch.cat([torch.segment_reduce(value, name, offsets=start, unsafe=True) for name in names], dim=1)
 

@@ -6,7 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ghr.hierarchy import kernels
+from ghr.hierarchy.kernels.hashes import sign_graphs
+from ghr.hierarchy.kernels.types import Ints
 from ghr.hierarchy.level import Level
 from ghr.hierarchy.tensors import (
     at_hand,
@@ -49,11 +50,11 @@ def check_signature(signature: Any, levels: tuple[Level, ...]) -> None:
         _refuse(then, now, levels)
 
 
-def _make_rows(finest: Level, num_graphs: int, num_levels: int) -> kernels.Ints:
-    return kernels.sign_graphs(to_array(finest.edge_index), to_array(finest.batch), num_graphs, num_levels)
+def _make_rows(finest: Level, num_graphs: int, num_levels: int) -> Ints:
+    return sign_graphs(to_array(finest.edge_index), to_array(finest.batch), num_graphs, num_levels)
 
 
-def _refuse(then: kernels.Ints, now: kernels.Ints, levels: tuple[Level, ...]) -> None:
+def _refuse(then: Ints, now: Ints, levels: tuple[Level, ...]) -> None:
     if (then[:, 0] != len(levels)).any():
         counts = " and ".join(str(count) for count in np.unique(then[:, 0]))
         raise ValueError(

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ghr.checks import show
-from ghr.hierarchy import kernels
+from ghr.hierarchy.kernels import lists
 
 MOST_NODES = 2**31 - 1  # the kernels number nodes with 32 bits
 FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -83,7 +83,7 @@ def check_edges(edge_index: Any, num_nodes: int, name: str = "edge_index", *, lo
     if look:
         check_values(name, edge_index)
     if look and edge_index.numel():
-        low, high = kernels.find_ends(to_array(edge_index))
+        low, high = lists.find_ends(to_array(edge_index))
         if low < 0 or high >= num_nodes:
             raise ValueError(f"{name} has node {low if low < 0 else high}, but nodes run from 0 to {num_nodes - 1}.")
     return edge_index
@@ -114,7 +114,7 @@ def check_finite(name: str, value: Tensor | None) -> None:
 def _add_up(value: Tensor) -> float:
     """Return the sum of all entries; for small tensors, calling PyTorch takes longer than adding."""
     if value.is_cpu and value.dtype in (torch.float32, torch.float64):
-        return kernels.add_up(value.numpy(force=True).reshape(-1))
+        return lists.add_up(value.numpy(force=True).reshape(-1))
     return value.sum().item()
 
 

@@ -12,7 +12,8 @@ from torch_geometric.data import Batch, Data
 
 from ghr.datasets.splits import Examples
 from ghr.hierarchy.data import NUMBERED, HierarchicalData, split_key
-from ghr.hierarchy.kernels import Ints, shift_runs
+from ghr.hierarchy.kernels.lists import shift_runs
+from ghr.hierarchy.kernels.types import Ints
 from ghr.train.sharing import Piece, Pieces
 
 Column: TypeAlias = tuple[Any, ...]  # one attribute of every graph

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ghr.hierarchy.kernels import Ints, build_rows
+from ghr.hierarchy.kernels.rows import build_rows
+from ghr.hierarchy.kernels.types import Ints
 from ghr.jit import compiled
 
 _NO_WEIGHT = np.empty(0, np.float64)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ghr.hierarchy.order import grow_patches
+from ghr.hierarchy.kernels.patches import grow_patches
 
 
 def rows_of(nodes: int, edges: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:

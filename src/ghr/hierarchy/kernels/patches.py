@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ghr.hierarchy.kernels import Ints
+from ghr.hierarchy.kernels.types import Ints
 from ghr.jit import compiled
 
 

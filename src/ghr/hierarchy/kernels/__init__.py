@@ -1,0 +1,1 @@
+"""Linear-time graph kernels under the partitions and the quotient graph, on plain arrays."""
