@@ -59,6 +59,8 @@ class Column:
         long: For those systems that are also trained for longer, the epochs that take `long_minutes`.
         long_minutes: Processor time of these.
         data: Options of the data.
+        elsewhere: Published numbers of systems that the paper does not compare with, best first; there are no rows of
+            these.
         caution: What must be known before its errors are set beside published ones, as a sentence; empty where they
             may be compared.
     """
@@ -78,6 +80,7 @@ class Column:
     long: Mapping[str, int] = field(default_factory=dict)
     long_minutes: int = 30
     data: Mapping[str, Any] = field(default_factory=dict)
+    elsewhere: str = ""
     caution: str = ""
 
     def row(self, system: System) -> Row | None:

@@ -158,6 +158,15 @@ _LRIM_GRAPHS = {
 }
 
 
+# Of systems that the paper does not compare with.
+_ELSEWHERE = {
+    "echo-sssp": "LGSM 0.076, ONDA 0.085",
+    "echo-ecc": "ONDA 0.885, SONAR 2.393, LGSM 2.43",
+    "echo-diam": "LGSM 0.859",
+    "lrim-16-hard": "LGSM -4.284",
+}
+
+
 def _published(column: int, table: str) -> dict[str, str]:
     """Return one column of a table of text, by the first word of its lines; ``-`` stands for nothing."""
     lines = [line.split() for line in table.strip().splitlines()]
@@ -204,6 +213,7 @@ def _echo(place: int, task: str) -> Column:
         _published(place, _ECHO_TABLE),
         (ByDiameter(task, _ECHO_GRAPHS["test"]), RangeTest(key)),
         long=LONG.get(key, {}),
+        elsewhere=_ELSEWHERE.get(key, ""),
     )
 
 
@@ -240,6 +250,7 @@ def _lrim(place: int, key: str, tests: tuple[Test, ...] = (), far_tests: tuple[T
         (*tests, RangeTest(key)),
         far_tests,
         long=LONG.get(key, {}),
+        elsewhere=_ELSEWHERE.get(key, ""),
     )
 
 

@@ -20,6 +20,7 @@ def test_the_table_shows_every_system_beside_what_was_published(tiny_place, tmp_
     assert "| GCN, about 30 min | - | 2.102 | - | - | 3 | - | not run |" in text
     assert "Of 3 finished rows of 12 minutes the lowest error is that of" in text
     assert "- GCN: one layer." in text
+    assert "about 12 minutes of processor time. Published beside the paper, without a row here: ABC 0.5." in text
     assert "†" not in text.split("## All columns")[1]
     rows = json.loads(files[1].read_text())["rows"]
     assert [len(row["seeds"]) for row in rows] == [1, 1, 0, 1]

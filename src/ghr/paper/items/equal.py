@@ -212,6 +212,8 @@ def _describe(column: Column) -> str:
         f"`{column.benchmark}`, {graphs} graphs for training, validation and test; about {column.minutes} minutes of "
         "processor time."
     )
+    if column.elsewhere:
+        text += f" Published beside the paper, without a row here: {column.elsewhere}."
     return f"{text}\n\n**{column.caution}**" if column.caution else text
 
 
