@@ -15,7 +15,9 @@ def test_bench_prints_tables_and_writes_where_it_was_measured(capsys, tmp_path):
     assert {"versions", "machine", "product_speed"} <= record.keys()
     assert (record["repeats"], record["threads"], record["quick"]) == (2, 1, True)
     model, coarsening = record["workloads"]
-    assert [len(model["seconds"][name]) for name in ("ghr", "plain")] == [2, 2]
+    ours, plain = (len(model["seconds"][name]) for name in ("ghr", "plain"))
+    assert ours == plain >= 2  # two repeats, with as many turns in each as fit
+    assert ours % 2 == 0
     assert max(model["errors"].values()) < 1e-3
     for name in ("ghr", "plain"):
         assert model["memory"][name]["peak"] > model["memory"][name]["before"] > 0
