@@ -1,6 +1,7 @@
 """How many epochs of every system take about the processor time of its column, by ``studies/equal_budget/measure.py``.
 
-They are fixed here, so that a run is the same wherever it is trained. Rows that stop improving sooner have 300. Those
+They are fixed here, so that a run is the same wherever it is trained; those on charges and energies were measured with
+later kernels and on a faster CPU than the others. Rows that stop improving sooner have 300. Those
 of trees are rounds of boosting.
 """
 
