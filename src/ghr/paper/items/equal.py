@@ -61,7 +61,9 @@ class EqualTable:
         """Make a table of all columns, and one with the cost of each."""
         found = {
             (column.key, system.key): [
-                _gather(make(system), place) for make in (column.row, column.long_row) if make(system) is not None
+                gather([row], place.runs, place.seeds)[0]
+                for make in (column.row, column.long_row)
+                if (row := make(system)) is not None
             ]
             for column in self.columns
             for system in self.systems
@@ -139,11 +141,6 @@ class EqualTable:
 
 
 _Found = dict[tuple[str, str], list[RowResults]]
-
-
-def _gather(row: Row | None, place: Place) -> RowResults:
-    assert row is not None
-    return gather([row], place.runs, place.seeds)[0]
 
 
 def _errors(results: RowResults, column: Column) -> list[float]:
