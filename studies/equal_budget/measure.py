@@ -57,6 +57,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the generated graphs")
     parser.add_argument("--only", nargs="*", default=[], help="keys of columns or systems")
     parser.add_argument("--missing", action="store_true", help="only what has no number yet")
+    parser.add_argument("--long", action="store_true", help="rows that are trained for longer")
     parser.add_argument("--batches", type=int, default=4, help="batches of every short epoch")
     chosen = parser.parse_args()
     for columns, systems in TABLES:
@@ -68,11 +69,14 @@ def main() -> None:
                     continue
                 if chosen.missing and system.key in EPOCHS[column.key]:
                     continue
+                if chosen.long and system.key not in column.long:
+                    continue
                 seconds = time_epoch(column, system, chosen.data, chosen.batches)
                 if seconds is None:
                     print(f"{column.key} {system.key}: 1 epoch, which solves for all", flush=True)
                     continue
-                epochs = max(2, round(60 * column.minutes / seconds))
+                minutes = column.long_minutes if chosen.long else column.minutes
+                epochs = max(2, round(60 * minutes / seconds))
                 print(f"{column.key} {system.key}: {seconds:.1f} s an epoch, {epochs} epochs", flush=True)
 
 
