@@ -85,6 +85,11 @@ def test_how_far_it_looks_is_printed_told_and_drawn(capsys, trained, tmp_path):
     described = json.loads(printed)
     assert set(described["range"]) >= {"range", "even", "share", "each"}
     assert 0 < described["range"]["range"] < 8
+    code, printed, _ = run(capsys, "eval", trained, "--exchange", "--figure", tmp_path / "exchange.png")
+    assert (code, "\nRange: " in printed, "\nRange by exchange: " in printed) == (0, False, True)
+    assert (tmp_path / "exchange.png").exists()
+    code, printed, _ = run(capsys, "eval", trained, "--range", "--exchange", "--json")
+    assert set(json.loads(printed)["range_by_exchange"]) == set(described["range"])
     for path, words in ((tmp_path, "--figure takes a file"), (tmp_path / "no" / "a.png", "does not exist")):
         code, _, err = run(capsys, "eval", trained, "--figure", path)
         assert (code, words in err) == (2, True)

@@ -1,5 +1,6 @@
 """What a trained model does: how far it looks, by the influence of nodes at a distance, and whether it settles."""
 
+from ghr.analysis.exchange import measure_exchange
 from ghr.analysis.hops import count_hops
 from ghr.analysis.jacobian import measure_influence
 from ghr.analysis.profile import Profile
@@ -11,6 +12,7 @@ __all__ = [
     "Settling",
     "Trained",
     "count_hops",
+    "measure_exchange",
     "measure_influence",
     "measure_range",
     "measure_settling",

@@ -8,18 +8,16 @@ from typing import Any, Literal, Protocol, get_args
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch_geometric.data import Batch, Data
+from torch_geometric.data import Data
 
 from ghr.analysis.follow import follow
-from ghr.analysis.hops import count_hops
 from ghr.analysis.measures import make_measure
 from ghr.analysis.profile import Profile
-from ghr.checks import check_choice, check_flag, check_whole, show
+from ghr.analysis.samples import count_row_hops, draw_graphs, draw_rows, join, prepare
+from ghr.checks import check_choice, check_flag, check_whole
 from ghr.datasets.splits import Examples
 from ghr.datasets.task import Task
-from ghr.hierarchy import HierarchicalData
 from ghr.models.base import GraphModel
 from ghr.ops.backend import using
 from ghr.progress import track
@@ -133,56 +131,20 @@ def measure_range(
     seed, double = check_whole("seed", seed, 0), check_flag("double", double)
     through = check_choice("through", through, get_args(Through))
     model.check_loops(loops)
-    if len(graphs) == 0:
-        raise ValueError("The range is measured on graphs, but there are none.")
     if double:
         model = copy.deepcopy(model).double()
-    drawn = np.random.default_rng(seed).permutation(len(graphs))[:sample]
-    chosen = sorted(int(index) for index in drawn)
+    chosen = draw_graphs(graphs, sample, seed)
     device = next((parameter.device for parameter in model.parameters()), torch.device("cpu"))
     influence: list[NDArray[Any]] = []
     hops: list[NDArray[np.int64]] = []
     for start in track(range(0, len(chosen), batch_size), "range", unit="batch"):
         part = chosen[start : start + batch_size]
-        prepared = [_prepare(model, graphs[index], double) for index in part]
-        picks = [_draw(graph, task, nodes, (seed, index)) for graph, index in zip(prepared, part, strict=True)]
+        prepared = [prepare(model, graphs[index], double=double) for index in part]
+        picks = [draw_rows(graph, task, nodes, (seed, index)) for graph, index in zip(prepared, part, strict=True)]
         influence += _measure_batch(model, prepared, task, picks, through, device, loops)
         for graph, picked in zip(prepared, picks, strict=True):
-            hops += [*_hops(graph, task, picked)]
+            hops += [*count_row_hops(graph, task, picked)]
     return Profile.of(influence, hops)
-
-
-def _prepare(model: GraphModel, graph: Any, double: bool) -> Data:
-    if not isinstance(graph, Data):
-        raise ValueError(f"The range is measured on graphs of PyTorch Geometric; got {show(graph)}.")
-    coarsened = isinstance(graph, HierarchicalData) and graph.num_levels > 1
-    prepared = copy.copy(graph) if coarsened else model.prepare(graph)
-    if not double:
-        return prepared
-    result: Data = prepared.apply(lambda value: value.double() if value.is_floating_point() else value)
-    return result
-
-
-def _draw(graph: Data, task: Task, count: int, seed: tuple[int, int]) -> list[int]:
-    """Return nodes of a graph, or edges, at random among those that count."""
-    rows = int(graph.num_nodes or 0) if task.level == "graph" else task.rows(graph)
-    allowed = np.arange(rows)
-    mask = graph["mask"] if "mask" in graph and task.level != "graph" else None
-    if isinstance(mask, Tensor) and mask.dtype == torch.bool and mask.size(0) == rows:
-        allowed = np.flatnonzero(mask.reshape(rows, -1).any(dim=1).cpu().numpy())
-    drawn = np.random.default_rng(seed).permutation(allowed)[:count]
-    return sorted(int(row) for row in drawn)
-
-
-def _hops(graph: Data, task: Task, picked: Sequence[int]) -> NDArray[np.int64]:
-    """Return how far every node is from some rows."""
-    edge_index, size = graph["edge_index"], int(graph.num_nodes or 0)
-    if task.level != "edge":
-        return count_hops(edge_index, size, picked)
-    ends = edge_index[:, list(picked)].flatten().tolist()
-    both = count_hops(edge_index, size, ends).reshape(2, len(picked), size)
-    nearer: NDArray[np.int64] = np.where(both < 0, both.max(axis=0), both).min(axis=0)
-    return nearer
 
 
 def _measure_batch(
@@ -195,11 +157,7 @@ def _measure_batch(
     loops: dict[str, Any],
 ) -> list[NDArray[Any]]:
     """Return the influence of all nodes of a graph on each of its picked rows, graph by graph."""
-    try:
-        batch: Any = Batch.from_data_list(list(graphs))
-    except (KeyError, RuntimeError) as error:
-        raise ValueError(f"These graphs cannot form a batch, since their attributes differ: {error}.") from error
-    data = batch.to(device)
+    data = join(graphs).to(device)
     sizes = [int(graph.num_nodes or 0) for graph in graphs]
     rows = sizes if task.level != "edge" else [task.rows(graph) for graph in graphs]
     first = np.cumsum([0, *rows[:-1]])

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import tyro
 
-from ghr.analysis import Profile, measure_range
+from ghr.analysis import Profile, measure_exchange, measure_range
 from ghr.checks import check_choice
 from ghr.cli.check import check_folder
 from ghr.cli.errors import errors_table
 from ghr.cli.list import describe_metric
-from ghr.cli.ranges import range_table
+from ghr.cli.ranges import WAYS, range_table
 from ghr.cli.rows import write_rows
 from ghr.cli.settings import KeyValue, format_settings, parse_settings
 from ghr.cli.train import describe_score
@@ -42,6 +42,8 @@ class Eval:
     """CSV file for truth and prediction of every row, as they stand in the data."""
     range: bool = False
     """Also measure how far the model looks: the influence of nodes on a prediction, by their distance."""
+    exchange: bool = False
+    """Also measure it by exchanging the features of nodes, which sees sharp choices and integer codes too; slower."""
     figure: Path | None = None
     """PNG file for the influence by distance beside the error by distance; measures the range too."""
     data: Path | None = None
@@ -65,21 +67,18 @@ class Eval:
         splits = experiment.data.load(root, run.model.transform)
         compare_data(run, splits, root)
         size, parts = experiment.train.batch_size, experiment.train.parts
+        profiles = self._measure(run, splits, loops)
         scores = jsonable(evaluate_split(run.model, splits, self.split, batch_size=size, parts=parts, **loops))
-        profile = None
-        if self.range or self.figure is not None:
-            profile = measure_range(run.model, splits.named()[self.split], splits.task, **loops)
         if self.json:
             described = self._describe(run, experiment, splits, loops, scores)
-            if profile is not None:
-                described["range"] = jsonable(profile.describe())
+            described |= jsonable({way: profile.describe() for way, profile in profiles.items()})
             print(json.dumps(described, allow_nan=False))
         else:
             print(self._say(run, splits, loops, scores))
-            if profile is not None:
-                print(f"\n{range_table(profile)}")
-        if self.figure is not None and profile is not None:
-            _draw(self.figure, run, splits, profile, scores)
+            for way, profile in profiles.items():
+                print(f"\n{range_table(way, profile)}")
+        if self.figure is not None:
+            _draw(self.figure, run, splits, profiles, scores)
         if self.out is not None:
             predictions = predict(
                 run.model, splits.named()[self.split], splits.task, batch_size=size, parts=parts, **loops
@@ -91,6 +90,15 @@ class Eval:
         """Return the folder of the graphs: the one given, the one beside the run, or the one here."""
         beside = self.directory.absolute().parent / "data"
         return self.data or (beside if beside.is_dir() else Path("data"))
+
+    def _measure(self, run: Run, splits: Splits, loops: dict[str, Any]) -> dict[str, Profile]:
+        """Return how far the model looks, in all ways that were asked for."""
+        graphs, found = splits.named()[self.split], dict[str, Profile]()
+        if self.range or (self.figure is not None and not self.exchange):
+            found["range"] = measure_range(run.model, graphs, splits.task, **loops)
+        if self.exchange:
+            found["range_by_exchange"] = measure_exchange(run.model, graphs, splits.task, **loops)
+        return found
 
     def _describe(
         self, run: Run, experiment: Experiment, splits: Splits, loops: dict[str, Any], scores: dict[str, Any]
@@ -123,11 +131,12 @@ def _check_file(option: str, file: Path | None) -> None:
         raise FileNotFoundError(f"The folder {file.parent} for the file of {option} does not exist.")
 
 
-def _draw(file: Path, run: Run, splits: Splits, profile: Profile, scores: dict[str, Any]) -> None:
+def _draw(file: Path, run: Run, splits: Splits, profiles: dict[str, Profile], scores: dict[str, Any]) -> None:
     name, title = run.path.absolute().name, splits.description.get("title", "")
+    described = {f"{name}{WAYS[way].suffix}": profile.describe() for way, profile in profiles.items()}
     groups = scores.get("by_distance", {})
     errors = {name: {int(hops): group["mae"] for hops, group in groups.items()}} if groups else None
-    figure = draw_influence({name: profile.describe()}, errors, in_range=splits.in_range, title=title)
+    figure = draw_influence(described, errors, in_range=splits.in_range, title=title)
     with replacing(file) as temporary:
         figure.savefig(temporary, dpi=130, format="png")
     logger.info("The picture is %s.", file)

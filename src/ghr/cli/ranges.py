@@ -1,20 +1,44 @@
 """How far a model looks, as the commands print it."""
 
+from typing import NamedTuple
+
 from ghr.analysis import Profile
 from ghr.cli.table import table
 
 MOST_COLUMNS = 10  # with more, neighbouring distances share one
 
 
-def range_table(profile: Profile) -> str:
+class Way(NamedTuple):
+    """A way to measure how far a model looks.
+
+    Attributes:
+        title: What it is called.
+        change: What predictions may change with.
+        suffix: What stands behind the name of a model in a figure.
+    """
+
+    title: str
+    change: str
+    suffix: str
+
+
+WAYS = {
+    "range": Way("Range", "a small change of its input", ""),
+    "range_by_exchange": Way("Range by exchange", "the features of another node", ", by exchange"),
+}
+
+
+def range_table(way: str, profile: Profile) -> str:
     """Return the range in words, and a table of the share of the influence that every distance has.
 
     Args:
-        profile: What was measured.
+        way: How it was measured, a name in ``WAYS``.
+        profile: What was found.
     """
+    title, change, _ = WAYS[way]
     if profile.range is None or profile.even is None:
-        return "Range: none, since no prediction changes with a small change of its input."
-    said = [f"Range: {profile.range:.2f} hops ({profile.even:.2f} if all nodes counted alike)"]
+        return f"{title}: none, since no prediction changes with {change}."
+    said = [f"{title}: {profile.range:.2f} hops ({profile.even:.2f} if all nodes counted alike)"]
     if profile.silent:
         said.append(f"{profile.silent} of {profile.rows + profile.silent} predictions depend on nothing")
     if profile.unreached >= 0.005:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ghr.analysis import measure_range
+from ghr.analysis import measure_exchange, measure_range
 from ghr.analysis.range import Through
 from ghr.datasets import BENCHMARKS
 from ghr.models import GraphModel
@@ -22,6 +22,7 @@ class RangeTest:
         graphs: How many graphs.
         nodes: How many predictions of each.
         through: As in :func:`~ghr.analysis.measure_range`.
+        exchange: Whether features of nodes are exchanged, in place of taking derivatives.
         options: Options of the data, where they are not the usual ones.
     """
 
@@ -29,12 +30,14 @@ class RangeTest:
     graphs: int = 16
     nodes: int = 16
     through: Through = "readout"
+    exchange: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         """Such as ``range, 16 graphs, 16 nodes of each``."""
-        words = [f"range, {self.graphs} graphs, {self.nodes} nodes of each"]
+        kind = "range by exchange" if self.exchange else "range"
+        words = [f"{kind}, {self.graphs} graphs, {self.nodes} nodes of each"]
         words += [f"through its {self.through}"] if self.through != "readout" else []
         return ", ".join([*words, *(f"{name}={value}" for name, value in self.options.items())])
 
@@ -43,16 +46,19 @@ class RangeTest:
         graphs = BENCHMARKS[self.benchmark].load(
             data, "test", num_graphs=self.graphs, pre_transform=model.transform, **self.options
         )
+        given = {"sample": self.graphs, "nodes": self.nodes, **loops}
         try:
-            found = measure_range(
-                model, graphs, graphs.task, sample=self.graphs, nodes=self.nodes, through=self.through, **loops
-            )
+            if self.exchange:
+                return measure_exchange(model, graphs, graphs.task, **given).describe()
+            found = measure_range(model, graphs, graphs.task, through=self.through, **given)
         except ValueError as error:
             return {"range": None, "why": str(error)}
         return found.describe()
 
 
-def read_range(run: RowRun, data: str | Path, *, loops: Loops = AS_TRAINED, graphs: int = 16) -> float | None:
+def read_range(
+    run: RowRun, data: str | Path, *, loops: Loops = AS_TRAINED, graphs: int = 16, exchange: bool = False
+) -> float | None:
     """Return how far the model of a finished run looks, in hops, measured where it is not known yet.
 
     ``None`` where it has no range, or none is known and the weights are lost.
@@ -62,8 +68,9 @@ def read_range(run: RowRun, data: str | Path, *, loops: Loops = AS_TRAINED, grap
         data: Folder of the generated graphs.
         loops: Loops of the model.
         graphs: On how many test graphs.
+        exchange: Whether features of nodes are exchanged, in place of taking derivatives.
     """
     options = run.experiment.data.describe()["options"]
-    found = run.ask(RangeTest(run.row.setup.benchmark, graphs, options=options), loops, data)
+    found = run.ask(RangeTest(run.row.setup.benchmark, graphs, exchange=exchange, options=options), loops, data)
     value = None if found is None else found["range"]
     return None if value is None else float(value)

@@ -201,6 +201,7 @@ gps-laplacian  -4.334 -4.032 -1.053 -0.785 -0.716 OOM
 
 def _echo(place: int, task: str) -> Column:
     key = f"echo-{task}"
+    exchange = () if task == "diam" else (RangeTest(key, exchange=True),)  # a diameter has no place
     return Column(
         key,
         f"{task}, MAE in hops",
@@ -211,7 +212,7 @@ def _echo(place: int, task: str) -> Column:
         _ECHO_TRAINING,
         EPOCHS[key],
         _published(place, _ECHO_TABLE),
-        (ByDiameter(task, _ECHO_GRAPHS["test"]), RangeTest(key)),
+        (ByDiameter(task, _ECHO_GRAPHS["test"]), RangeTest(key), *exchange),
         long=LONG.get(key, {}),
         elsewhere=_ELSEWHERE.get(key, ""),
     )

@@ -31,7 +31,9 @@ the paper, which takes those of other systems from the literature: trained on th
 for hours. They show what is possible, not what these rows should have reached. The range says how far a trained model
 looks: the mean distance of the nodes that a prediction depends on, weighed by how much it does
 ([range](../range.md)). It is measured by gradients, and sharp choices have almost none: **of values that are chosen it
-says nothing**. "†" stands behind runs of an older version."""
+says nothing**. Where it stands, the range by exchange does: it gives a node the features of another and looks what
+changes. Only runs that are newer than it were asked, since it needs their weights. "†" stands behind runs of an older
+version."""
 
 
 @dataclass(frozen=True)
@@ -109,12 +111,15 @@ class EqualTable:
             "seeds",
         ]
         usual, _ = _find_cpus([results for system in self.systems for results in found[column.key, system.key]])
+        exchange = any(isinstance(test, RangeTest) and test.exchange for test in column.tests)
+        header[4:4] = ["by exchange"] * exchange
         lines = [
             [
                 _title(system, results, column),
                 _error([results], column),
                 column.published.get(system.key, "-"),
                 _range(results, place),
+                *[_range(results, place, exchange=True)] * exchange,
                 f"{results.parameters:,} {results.row.size_unit}".strip() if results.results else "-",
                 str(results.row.experiment().train.epochs),
                 _minutes(results, usual),
@@ -187,10 +192,11 @@ def _tell_machines(rows: Sequence[RowResults]) -> str:
     return told if others else ""
 
 
-def _range(results: RowResults, place: Place) -> str:
+def _range(results: RowResults, place: Place, *, exchange: bool = False) -> str:
     """Return how far the models look, the mean over seeds; a dash where nobody has asked."""
-    runs = [RowRun(results.row, seed, place.runs) for seed in results.results]
-    found = [read_range(run, place.data) for run in runs if any(isinstance(t, RangeTest) for t in results.row.tests)]
+    asked = any(isinstance(test, RangeTest) and test.exchange == exchange for test in results.row.tests)
+    runs = [RowRun(results.row, seed, place.runs) for seed in results.results if asked]
+    found = [read_range(run, place.data, exchange=exchange) for run in runs]
     known = [value for value in found if value is not None]
     return number(fmean(known) if known else None, 1)
 
