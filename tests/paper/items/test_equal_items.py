@@ -1,14 +1,20 @@
 import json
 import shutil
+from collections import Counter
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from ghr.paper.item import Place, write_report
 from ghr.paper.items.echo_range import EchoRange
 from ghr.paper.items.equal import EqualTable
 from ghr.paper.kept import bring, keep
+from ghr.paper.ranges import RangeTest
 from ghr.paper.runs import RowRun, list_runs
 from tiny_columns import ECHO, SYSTEMS
 
+TRIALS = Path(__file__).parents[3] / "results" / "trials"
 TABLE = EqualTable("table-tiny", "Tiny", "Tiny graphs.", SYSTEMS, (ECHO,))
 
 
@@ -24,6 +30,26 @@ def test_the_table_shows_every_system_beside_what_was_published(tiny_place, tmp_
     assert "†" not in text.split("## All columns")[1]
     rows = json.loads(files[1].read_text())["rows"]
     assert [len(row["seeds"]) for row in rows] == [1, 1, 0, 1]
+
+
+def test_the_range_by_exchange_has_a_column_where_it_is_asked(tiny_place, tmp_path):
+    assert "by exchange |" not in write_report(TABLE, tiny_place, tmp_path)[0].read_text()
+    column = replace(ECHO, tests=(*ECHO.tests, RangeTest("echo-sssp", exchange=True)))
+    text = write_report(replace(TABLE, columns=(column,)), tiny_place, tmp_path)[0].read_text()
+    assert "| range in hops | by exchange | parameters |" in text
+
+
+@pytest.mark.skipif(not TRIALS.is_dir(), reason="trials are kept in the repository alone")
+def test_the_number_of_trials_is_that_of_those_kept(tiny_place, tmp_path):
+    kept = [*TRIALS.glob("*/config.json")]
+    names = [json.loads(path.read_text())["experiment"]["data"]["benchmark"] for path in kept]
+    found = Counter("-".join(name.split("-")[:2]) if name.startswith("echo") else name.split("-")[0] for name in names)
+    told = (
+        f"{len(kept)} trials of them are kept in `results/trials`, {found['echo-ecc']} on eccentricities, "
+        f"{found['echo-diam']} on diameters, {found['lrim']} on lattices and {found['rgg']} on random geometric graphs."
+    )
+    text = " ".join(write_report(TABLE, tiny_place, tmp_path)[0].read_text().split())
+    assert told in text
 
 
 def test_what_is_trained_for_longer_comes_after_all_columns():
