@@ -8,6 +8,7 @@ of trees are rounds of boosting.
 EPOCHS: dict[str, dict[str, int]] = {
     "echo-sssp": {
         "ghr-gated-gine": 50,
+        "ghr-gated-gine-scaled": 50,
         "ghr-gine": 70,
         "ghr-select": 80,
         "a-dgn": 50,
@@ -25,6 +26,7 @@ EPOCHS: dict[str, dict[str, int]] = {
     },
     "echo-ecc": {
         "ghr-gated-gine": 95,
+        "ghr-gated-gine-scaled": 95,
         "ghr-gine": 140,
         "ghr-select": 60,
         "a-dgn": 55,
@@ -42,6 +44,7 @@ EPOCHS: dict[str, dict[str, int]] = {
     },
     "echo-diam": {
         "ghr-gated-gine": 100,
+        "ghr-gated-gine-scaled": 100,
         "ghr-gine": 130,
         "ghr-select": 60,
         "a-dgn": 90,
@@ -59,6 +62,7 @@ EPOCHS: dict[str, dict[str, int]] = {
     },
     "echo-charge": {
         "ghr-gated-gine": 860,
+        "ghr-gated-gine-scaled": 860,
         "ghr-gine": 1050,
         "ghr-select": 160,
         "a-dgn": 260,
@@ -76,6 +80,7 @@ EPOCHS: dict[str, dict[str, int]] = {
     },
     "echo-energy": {
         "ghr-gated-gine": 820,
+        "ghr-gated-gine-scaled": 820,
         "ghr-gine": 990,
         "ghr-select": 160,
         "a-dgn": 320,

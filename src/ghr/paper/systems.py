@@ -29,6 +29,13 @@ _SMALL = {"budget": 50_000}  # near the size of GHR with 64 channels; 500,000 pa
 
 ECHO_SYSTEMS = (
     System("ghr-gated-gine", "GHR-GatedGINE, the paper's form", "ghr-gated-gine", _PAPER, family="GHR"),
+    System(
+        "ghr-gated-gine-scaled",
+        "GHR-GatedGINE, our start",
+        "ghr-gated-gine",
+        family="GHR",
+        note="starts on the scale of the targets, as the library does by default; not in the paper",
+    ),
     System("ghr-gine", "GHR-GINE, the paper's form", "ghr-gine", _PAPER, family="GHR"),
     System(
         "ghr-select",
