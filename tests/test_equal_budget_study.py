@@ -36,3 +36,12 @@ def test_only_what_is_asked_for_is_measured_and_no_trees(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["measure.py", "--only", "gcn", "trees", "--batches", "2"])
     measure.main()
     assert capsys.readouterr().out == "echo-sssp gcn: 36.0 s an epoch, 20 epochs\n"
+
+
+def test_long_rows_have_their_own_minutes(monkeypatch, capsys):
+    column = replace(ECHO, long={"gcn": 3}, long_minutes=30)
+    monkeypatch.setattr(measure, "TABLES", (((column,), SYSTEMS),))
+    monkeypatch.setattr(measure, "time_epoch", lambda column, system, data, batches: 36.0)
+    monkeypatch.setattr(sys, "argv", ["measure.py", "--long"])
+    measure.main()
+    assert capsys.readouterr().out == "echo-sssp gcn: 36.0 s an epoch, 50 epochs\n"
