@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -67,7 +67,6 @@ def count_row_hops(graph: Data, task: Task, picked: Sequence[int]) -> NDArray[np
 def join(graphs: Sequence[Data]) -> Data:
     """Return a batch of graphs."""
     try:
-        batch: Data = Batch.from_data_list(list(graphs))  # type: ignore[assignment]
+        return cast(Data, Batch.from_data_list(list(graphs)))
     except (KeyError, RuntimeError) as error:
         raise ValueError(f"These graphs cannot form a batch, since their attributes differ: {error}.") from error
-    return batch
