@@ -208,7 +208,8 @@ gps-laplacian  -4.334 -4.032 -1.053 -0.785 -0.716 OOM
 
 def _echo(place: int, task: str) -> Column:
     key = f"echo-{task}"
-    exchange = () if task == "diam" else (RangeTest(key, exchange=True),)  # a diameter has no place
+    # The features say where a path starts; eccentricities and diameters do not depend on them.
+    exchange = (RangeTest(key, exchange=True),) if task == "sssp" else ()
     return Column(
         key,
         f"{task}, MAE in hops",

@@ -33,7 +33,8 @@ these rows should have reached. The range says how far a trained model looks: th
 prediction depends on, weighed by how much it does ([range](../range.md)). It is measured by gradients, and sharp
 choices have almost none: **of values that are chosen it says nothing**. Where it stands, the range by exchange does:
 it gives a node the features of another and looks what changes. Only runs that are newer than it were asked, since it
-needs their weights. "†" stands behind runs of an older version."""
+needs their weights. Both ask what features do, and eccentricities and diameters do not depend on features: there they
+tell where a model looks, not where it should. "†" stands behind runs of an older version."""
 
 
 @dataclass(frozen=True)
