@@ -113,6 +113,7 @@ EPOCHS: dict[str, dict[str, int]] = {
     },
     "lrim-16-hard": {
         "ghr-gated-gcn": 16,
+        "ghr-gated-gcn-scaled": 16,
         "ghr-sum": 200,
         "ghr-sum-no-law": 300,
         "ghr-sum-plain": 300,
@@ -130,6 +131,7 @@ EPOCHS: dict[str, dict[str, int]] = {
     },
     "lrim-32-hard": {
         "ghr-gated-gcn": 19,
+        "ghr-gated-gcn-scaled": 19,
         "ghr-sum": 460,
         "ghr-sum-no-law": 1050,  # a quarter of the graphs
         "ghr-sum-plain": 300,

@@ -90,8 +90,16 @@ LRIM_SYSTEMS = (
         note="64 channels, not 256",
     ),
     System(
+        "ghr-gated-gcn-scaled",
+        "GHR-GatedGCN, our start, 2 levels",
+        "ghr-gated-gcn",
+        {"hidden_channels": 64},
+        family="GHR",
+        note="64 channels too; starts on the scale of the targets; not in the paper",
+    ),
+    System(
         "ghr-gated-gcn-levels",
-        "the same with 4 levels, coarse weights shared",
+        "GHR-GatedGCN, our start, 4 levels, coarse weights shared",
         "ghr-gated-gcn",
         {"hidden_channels": 64, "levels": 4, "share_coarse": True, "steps": 2, "t_high": 1},
         family="GHR",
