@@ -95,6 +95,16 @@ GROUPS = (
                 "paper",
                 far=Loops(t_low=6),
             ),
+            CellRow(
+                "GHR of the paper, our start",
+                "GHR",
+                _TO_5,
+                "ghr",
+                {**_ANNEALED, "epochs": 24},
+                _DEMO,
+                "paper-scaled",
+                far=Loops(t_low=6),
+            ),
             CellRow("deep GINE, 10 layers", "Deep", _TO_5, "deep-gine", {**_ANNEALED, "epochs": 24}, folder="deep"),
             CellRow(
                 "min-plus (starts as Bellman-Ford)",
