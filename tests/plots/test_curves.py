@@ -60,3 +60,10 @@ def test_a_logarithmic_axis_is_not_stretched_by_errors_of_rounding():
     (axes,) = draw_curves([Panel("", None, curves)], logarithmic=True).axes
     assert axes.get_yscale() == "log"
     assert axes.get_ylim()[0] > 1e-6
+
+
+def test_a_logarithmic_axis_goes_down_to_a_very_good_model_but_not_to_an_exact_one():
+    for error, most in ((2e-5, 2e-5), (1e-14, 1e-5)):
+        curves = {"good": {d: (error, None) for d in range(9)}, "bad": LINE, "none": {}}
+        (axes,) = draw_curves([Panel("", None, curves)], logarithmic=True).axes
+        assert 1e-8 < axes.get_ylim()[0] < most

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -9,7 +10,7 @@ from matplotlib.figure import Figure
 from ghr.plots.colours import COLOURS
 
 _DASHES = ("-", "--", ":", "-.")
-_DECADES = 1e5  # of the logarithmic axis; one error of rounding would flatten all others
+_LEAST, _MOST = 1e5, 1e7  # how far down a logarithmic axis goes; one error of rounding would flatten all others
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ def draw_curves(panels: Sequence[Panel], labels: Sequence[str] = (), *, logarith
         panels: Pairs of axes, three in a row, or two where there are more.
         labels: Labels of all panels: each then has the same line in all of them, and one legend tells them apart. By
             default every panel has lines and a legend of its own.
-        logarithmic: Whether errors are drawn by their logarithms, down to a hundred-thousandth of the largest.
+        logarithmic: Whether errors are drawn by their logarithms, down to a hundred-thousandth of the largest, or
+            further where most of a curve would else be hidden.
     """
     columns = len(panels) if len(panels) <= 3 else 2
     rows = -(-len(panels) // columns)
@@ -53,7 +55,10 @@ def draw_curves(panels: Sequence[Panel], labels: Sequence[str] = (), *, logarith
     top = min(all_axes[0].get_ylim()[1], max(axes.get_xlim()[1] for axes in all_axes))
     if logarithmic:
         all_axes[0].set_yscale("log")
-        all_axes[0].set_ylim(top / _DECADES, top)
+        middles = [
+            median(mean for mean, _ in curve.values()) for panel in panels for curve in panel.curves.values() if curve
+        ]
+        all_axes[0].set_ylim(max(min([top / _LEAST, *(middle / 3 for middle in middles)]), top / _MOST), top)
     else:
         all_axes[0].set_ylim(0, top)
     for row in grid:
