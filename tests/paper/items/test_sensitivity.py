@@ -43,6 +43,16 @@ def test_what_is_finished_is_shown_weighed_and_drawn(tmp_path):
     assert len(record["rows"]) == 9
 
 
+def test_a_factor_that_was_never_varied_is_not_weighed(tmp_path):
+    item, place = SensitivityTable(studies=(TINY,)), Place(tmp_path / "runs", tmp_path / "data")
+    chosen = [TINY.base, *TINY.single_rows[:-1]]
+    with using("torch"):
+        assert work_on(list_runs(chosen, place.runs, seeds=1), place.data, quiet=True) == []
+    report = item.report(place)
+    assert report.record["studies"][0]["importances"] == {}
+    assert "Nothing can be said yet: 5 of 9 rows are finished." in report.text
+
+
 def test_it_can_be_written_before_anything_is_trained(tmp_path):
     item = ITEMS["table-sensitivity"]
     files = write_report(item, Place(tmp_path, tmp_path), tmp_path / "out")

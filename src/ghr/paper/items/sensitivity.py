@@ -104,6 +104,7 @@ def _judge(study: Sensitivity, found: _Found) -> str:
 
 
 def _weigh(study: Sensitivity, found: _Found) -> dict[str, float]:
+    """Return the importances; nothing before every factor has had two values."""
     from ghr.search import weigh_settings  # Optuna takes a second to import
 
     scores = {
@@ -112,7 +113,10 @@ def _weigh(study: Sensitivity, found: _Found) -> dict[str, float]:
         if results.results and next(iter(results.results.values()))["best_val"] is not None
     }
     higher = BENCHMARKS[study.benchmark].task.score.higher_is_better
-    weights = weigh_settings(study.trials(scores), study.space, higher_is_better=higher)
+    trials = study.trials(scores)
+    if any(len({trial.chosen[factor.name] for trial in trials}) < 2 for factor in study.factors):
+        return {}
+    weights = weigh_settings(trials, study.space, higher_is_better=higher)
     titles = {factor.name: factor.title for factor in study.factors}
     return {titles[name]: weight for name, weight in weights.items()}
 
