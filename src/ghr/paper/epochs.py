@@ -149,7 +149,7 @@ EPOCHS: dict[str, dict[str, int]] = {
     },
 }
 # The best GHR and the best baseline of a column, for three seeds and about 30 minutes each, and on shortest paths the
-# paper's GHR with our start too, which comes near what was published. Those of values were counted with slower kernels,
+# paper's GHR with our start too, which passes what was published. Those of values were counted with slower kernels,
 # and take less.
 LONG: dict[str, dict[str, int]] = {
     "echo-sssp": {"ghr-gated-gine-scaled": 200, "ghr-select": 460, "grit": 130},
