@@ -6,7 +6,7 @@ from typing import Any
 
 from ghr.paper.equal import Column, System
 from ghr.paper.item import Place, Report
-from ghr.paper.markdown import markdown_table, number
+from ghr.paper.markdown import any_size, markdown_table
 from ghr.paper.results import gather
 from ghr.paper.row import AS_TRAINED, Row
 from ghr.paper.runs import RowRun
@@ -77,7 +77,7 @@ class EchoRange:
 def _table(curves: Mapping[str, _Curve], shown: tuple[int, ...], titles: Sequence[str]) -> str:
     """Return some points of every curve; a system without one was not run."""
     lines = [
-        [title, *(number(curve[d][0] if d in curve else None) for d in shown)]
+        [title, *(any_size(curve[d][0] if d in curve else None) for d in shown)]
         if (curve := curves.get(title))
         else [title, "not run", *[""] * (len(shown) - 1)]
         for title in titles

@@ -10,14 +10,13 @@ from typing import Any
 from ghr.paper.equal import LONG_SEEDS, Column, System
 from ghr.paper.item import Place, Report
 from ghr.paper.lrgb import LRGB_COLUMNS, LRGB_SYSTEMS
-from ghr.paper.markdown import markdown_table, number
+from ghr.paper.markdown import any_size, markdown_table, number
 from ghr.paper.ranges import RangeTest, read_range
 from ghr.paper.results import RowResults, gather
 from ghr.paper.row import Row
 from ghr.paper.runs import RowRun
 from ghr.paper.systems import ECHO_CHEM_COLUMNS, ECHO_COLUMNS, ECHO_SYSTEMS, LRIM_COLUMNS, LRIM_SYSTEMS
 
-MOST = 1e6  # errors from here on are shown as powers of ten
 _SETTING = """\
 Every row was trained on the same graphs, rebuilt ones, for about the same processor time on one thread; its number of
 epochs is fixed, so that a run can be repeated bit by bit with the same code on a CPU of its kind
@@ -143,7 +142,7 @@ class EqualTable:
             return ""
         first, second, *_ = sorted(errors.items(), key=lambda pair: pair[1])
         told = f"Of {len(errors)} finished rows of {column.minutes} minutes the lowest error is that of {first[0]}"
-        return f"{told} ({_show(first[1], column)}), then {second[0]} ({_show(second[1], column)})."
+        return f"{told} ({any_size(first[1], column.digits)}), then {second[0]} ({any_size(second[1], column.digits)})."
 
 
 _Found = dict[tuple[str, str], list[RowResults]]
@@ -157,12 +156,8 @@ def _error(found: Sequence[RowResults], column: Column) -> str:
     errors = [error for results in found for error in _errors(results, column)]
     mark = "†" if any(_is_old(result) for results in found for result in results.results.values()) else ""
     if len(errors) < 2:
-        return _show(errors[0] if errors else None, column) + mark
-    return f"{_show(fmean(errors), column)} (worst {_show(max(errors), column)}){mark}"
-
-
-def _show(error: float | None, column: Column) -> str:
-    return f"{error:.1e}" if error is not None and abs(error) >= MOST else number(error, column.digits)
+        return any_size(errors[0] if errors else None, column.digits) + mark
+    return f"{any_size(fmean(errors), column.digits)} (worst {any_size(max(errors), column.digits)}){mark}"
 
 
 def _is_old(result: dict[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from textwrap import fill
 from ghr.paper.changes import Drop, Noise, Shift
 from ghr.paper.equal import Column, System
 from ghr.paper.item import Place, Report
-from ghr.paper.markdown import markdown_table, number
+from ghr.paper.markdown import any_size, markdown_table
 from ghr.paper.results import gather
 from ghr.paper.row import AS_TRAINED, Row, Test
 from ghr.paper.runs import RowRun
@@ -113,7 +113,7 @@ class ShiftTable:
             for system in group.systems:
                 scores, why, seeds = _ask(group, system, place)
                 digits = group.column.digits
-                lines.append([system.title, *(number(scores.get(title), digits) for title in group.tests), seeds])
+                lines.append([system.title, *(any_size(scores.get(title), digits) for title in group.tests), seeds])
                 remarks += [f"- {system.title}, {title}: {said}" for title, said in why.items()]
                 remarks += _judge(system, scores, digits)
                 record.append({"column": group.column.key, "system": system.key, "scores": scores, "why": why})
@@ -150,4 +150,4 @@ def _judge(system: System, scores: dict[str, float], digits: int) -> list[str]:
     if not others:
         return []
     title, worst = max(others, key=lambda pair: pair[1])
-    return [f"- {system.title}: worst at {title}, {clean[1]:.{digits}f} becomes {worst:.{digits}f}."]
+    return [f"- {system.title}: worst at {title}, {any_size(clean[1], digits)} becomes {any_size(worst, digits)}."]
