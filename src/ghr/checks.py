@@ -60,7 +60,7 @@ def check_choice(name: str, value: Value, known: Iterable[Any]) -> Value:
         found = False
     if not found:
         listed = ", ".join(map(str, values))
-        raise ValueError(f"Unknown {name} {show(value)}; known are {listed}.{_suggest(value, values)}")
+        raise ValueError(f"Unknown {name} {show(value)}; known are {listed}.{suggest(value, values)}")
     return value
 
 
@@ -83,7 +83,7 @@ def check_names(what: str, given: Iterable[str], known: Iterable[str]) -> None:
     unknown = [name for name in given if name not in names]
     if unknown:
         options = ", ".join(sorted(names)) or "none"
-        hint = "".join(_suggest(name, names) for name in unknown)
+        hint = "".join(suggest(name, names) for name in unknown)
         raise ValueError(f"{what} has no option {', '.join(map(show, unknown))}; known are {options}.{hint}")
 
 
@@ -96,6 +96,12 @@ def show(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 20]} ... {text[-15:]}"
 
 
+def suggest(value: Any, known: Iterable[Any]) -> str:
+    """Return a question that names what was probably meant, where something comes close."""
+    close = get_close_matches(value, [str(name) for name in known]) if isinstance(value, str) else []
+    return f" Did you mean {' or '.join(close)}?" if close else ""
+
+
 def _as_float(value: Any) -> float:
     """Return a number as Python has it; NaN for what is none."""
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -104,9 +110,3 @@ def _as_float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.inf
-
-
-def _suggest(value: Any, known: Iterable[Any]) -> str:
-    """Return a question that names what was probably meant, where something comes close."""
-    close = get_close_matches(value, [str(name) for name in known]) if isinstance(value, str) else []
-    return f" Did you mean {' or '.join(close)}?" if close else ""

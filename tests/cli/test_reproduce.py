@@ -101,8 +101,9 @@ def test_several_processes(capsys, tmp_path, options):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["figure-9"], "There is no item 'figure-9'; known are tiny, other, and all."),
+        (["figure-9"], "Unknown item 'figure-9'; known are tiny, other, all."),
         (["tiny", "--only", "GRH"], "There is no row 'GRH' in tiny; known are GHR; tiny/ghr; Deep; tiny/deep."),
+        (["tiny", "--only", "tiny/dep"], "Did you mean tiny/deep"),
         (["all", "--list", "--only", "GRH"], "There is no row 'GRH' in all; known are GHR; tiny/ghr; Deep; tiny/deep."),
         (["tiny", "--no-train", "--only", "GRH"], "There is no row 'GRH' in tiny"),
         (["tiny", "--seeds", "0"], "--seeds must be a whole number of at least 1; got 0"),

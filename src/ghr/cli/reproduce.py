@@ -9,7 +9,7 @@ from typing import get_args
 
 import tyro
 
-from ghr.checks import check_whole
+from ghr.checks import check_choice, check_whole, suggest
 from ghr.cli.table import table
 from ghr.cli.together import move_bar, run_together
 from ghr.paper.export import export_best
@@ -98,16 +98,15 @@ class Reproduce:
             raise ValueError(f"Say which item to reproduce; known are {', '.join(ITEMS)}, and all.")
         if self.item in ("", "all"):
             return [*ITEMS.values()]
-        if self.item not in ITEMS:
-            raise ValueError(f"There is no item {self.item!r}; known are {', '.join(ITEMS)}, and all.")
-        return [ITEMS[self.item]]
+        return [ITEMS[check_choice("item", self.item, (*ITEMS, "all"))]]
 
     def _choose(self, items: Sequence[Item]) -> Sequence[Row]:
         rows = list({row.name: row for item in items for row in item.rows}.values())
         known = dict.fromkeys(name for row in rows for name in (row.title, row.name))
         for name in self.only:
             if name not in known:
-                raise ValueError(f"There is no row {name!r} in {self.item}; known are {'; '.join(known)}.")
+                listed = "; ".join(known)  # titles have commas
+                raise ValueError(f"There is no row {name!r} in {self.item}; known are {listed}.{suggest(name, known)}")
         return [row for row in rows if not self.only or row.title in self.only or row.name in self.only]
 
     def _work(self, runs: Sequence[RowRun]) -> None:
