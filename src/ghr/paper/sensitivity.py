@@ -153,13 +153,16 @@ class Sensitivity:
         return Row(title, "GHR", setup, self.model, settings, folder=folder)
 
 
-def to_settings(changed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return factors as settings of a model; a flat one has no coarse level for some of them."""
+def used_factors(changed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those factors that the model has; a flat one has no coarse level for some of them."""
     flat = changed.get("levels") == 1
+    return {name: value for name, value in changed.items() if not (flat and name in COARSE)}
+
+
+def to_settings(changed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return factors as settings of a model."""
     settings: dict[str, Any] = {}
-    for name, value in changed.items():
-        if flat and name in COARSE:
-            continue
+    for name, value in used_factors(changed).items():
         settings |= PARTITIONS[value] if name == "partition" else {name: value}
     return settings
 

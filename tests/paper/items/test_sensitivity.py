@@ -1,3 +1,4 @@
+import shutil
 from dataclasses import replace
 
 from ghr.ops import using
@@ -13,7 +14,7 @@ TINY = replace(
         Factor("R", "steps", 2, (1,)),
         Factor("T_H", "t_high", 1, (2,)),
         Factor("T_L", "t_low", 1, (2,)),
-        Factor("levels", "levels", 2, (1,)),
+        Factor("levels", "levels", 2, (1, 3)),
         Factor("partition", "partition", "Graclus, 1 round", ("random, 2 rounds",)),
     ),
     settings={**ECHO.settings, "hidden_channels": 4, "steps": 2, "t_high": 1, "t_low": 1},
@@ -36,11 +37,14 @@ def test_what_is_finished_is_shown_weighed_and_drawn(tmp_path):
     assert " to " in lines[1], "the spread over three seeds"
     assert lines[1].endswith("| 3 |")
     assert "- better than every seed of the recipe: " in text
-    assert "Of 9 of 9 rows; shares that add up to one." in text
-    assert text.count("| drawn ") == 3
+    assert "Of 10 of 10 rows, without those that have no coarse level; shares that add up to one." in text
+    drawn = [line.split(" | ")[2] for line in lines if line.startswith("| drawn ")]
+    chosen = [TINY.draw(place) for place in range(3)]
+    assert drawn == ["-" if row["levels"] == 1 else str(row["t_high"]) for row in chosen], "a flat row has no T_H"
+    assert 1 in [row["levels"] for row in chosen]
     record = item.report(place).record["studies"][0]
     assert set(record["importances"]) == {factor.title for factor in TINY.factors}
-    assert len(record["rows"]) == 9
+    assert len(record["rows"]) == 10
 
 
 def test_a_factor_that_was_never_varied_is_not_weighed(tmp_path):
@@ -50,7 +54,19 @@ def test_a_factor_that_was_never_varied_is_not_weighed(tmp_path):
         assert work_on(list_runs(chosen, place.runs, seeds=1), place.data, quiet=True) == []
     report = item.report(place)
     assert report.record["studies"][0]["importances"] == {}
-    assert "Nothing can be said yet: 5 of 9 rows are finished." in report.text
+    assert "Nothing can be said yet: 6 of 10 rows are finished." in report.text
+
+
+def test_rows_without_a_coarse_level_are_not_weighed(tmp_path):
+    item, place = SensitivityTable(studies=(TINY,)), Place(tmp_path / "runs", tmp_path / "data")
+    with using("torch"):
+        assert work_on(list_runs(item.rows, place.runs), place.data, quiet=True) == []
+    before = item.report(place).record["studies"][0]["importances"]
+    flat = [row for row in TINY.rows if row.settings.get("levels") == 1]
+    assert flat
+    for row in flat:
+        shutil.rmtree(place.runs / row.name)
+    assert item.report(place).record["studies"][0]["importances"] == before
 
 
 def test_it_can_be_written_before_anything_is_trained(tmp_path):

@@ -10,7 +10,7 @@ from ghr.paper.item import Place, Report
 from ghr.paper.markdown import markdown_table, number
 from ghr.paper.results import RowResults, gather
 from ghr.paper.row import Row
-from ghr.paper.sensitivity import ECHO, LRIM, Sensitivity
+from ghr.paper.sensitivity import ECHO, LRIM, Sensitivity, used_factors
 from ghr.plots.importances import draw_all_importances
 
 _SETTING = """\
@@ -22,7 +22,8 @@ other rows one: a difference that is smaller than the spread of the recipe means
 
 Further rows have a value at random for every factor at once. From all finished rows together the importances are
 computed, as `ghr search` does it (PED-ANOVA of Optuna: what sets the better tenth of trials apart from the rest, by the
-error on the validation graphs)."""
+error on the validation graphs). Rows without a coarse level have no T_H, no pooling and no partition: there the table
+has a dash for them, and the importances are computed without these rows."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def _judge(study: Sensitivity, found: _Found) -> str:
 
 
 def _weigh(study: Sensitivity, found: _Found) -> dict[str, float]:
-    """Return the importances; nothing before every factor has had two values."""
+    """Return the importances among rows with a coarse level; nothing before every factor has had two values there."""
     from ghr.search import weigh_settings  # Optuna takes a second to import
 
     scores = {
@@ -113,7 +114,7 @@ def _weigh(study: Sensitivity, found: _Found) -> dict[str, float]:
         if results.results and next(iter(results.results.values()))["best_val"] is not None
     }
     higher = BENCHMARKS[study.benchmark].task.score.higher_is_better
-    trials = study.trials(scores)
+    trials = [trial for trial in study.trials(scores) if trial.chosen["levels"] != 1]
     if any(len({trial.chosen[factor.name] for trial in trials}) < 2 for factor in study.factors):
         return {}
     weights = weigh_settings(trials, study.space, higher_is_better=higher)
@@ -126,7 +127,7 @@ def _list(study: Sensitivity, importances: dict[str, float], found: _Found) -> s
     if not importances:
         return f"Nothing can be said yet: {done} of {len(study.rows)} rows are finished."
     ordered = sorted(importances.items(), key=lambda pair: -pair[1])
-    told = f"Of {done} of {len(study.rows)} rows; shares that add up to one."
+    told = f"Of {done} of {len(study.rows)} rows, without those that have no coarse level; shares that add up to one."
     return f"{told}\n\n{markdown_table(['factor', 'importance'], [[name, f'{share:.2f}'] for name, share in ordered])}"
 
 
@@ -135,7 +136,8 @@ def _drawn(study: Sensitivity, found: _Found) -> str:
     lines = []
     for place, row in enumerate(study.drawn_rows):
         chosen, results = study.draw(place), found[row.folder]
-        values = [str(chosen[factor.name]) for factor in study.factors]
+        used = used_factors(chosen)
+        values = [str(chosen[factor.name]) if factor.name in used else "-" for factor in study.factors]
         lines.append([row.title, *values, number(_mean(study, results), study.digits), *_cost(results)])
     return markdown_table(header, lines) if lines else ""
 
